@@ -45,8 +45,15 @@ ricci_status* Code::Load(Module& m, CuModule& out) {
   return nullptr;
 }
 
+// The function, with leave to have its shared memory: more than every block has must be asked for.
 ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) {
-  return device_.Check("cuModuleGetFunction", device_.driver().cuModuleGetFunction(&f.f, module, name.c_str()));
+  const Driver& d = device_.driver();
+  if (ricci_status* failed = device_.Check("cuModuleGetFunction", d.cuModuleGetFunction(&f.f, module, name.c_str()))) {
+    return failed;
+  }
+  if (f.shared_bytes <= kSharedBytes) return nullptr;
+  return device_.Check("cuFuncSetAttribute",
+                       d.cuFuncSetAttribute(f.f, kCuFunctionMostShared, static_cast<int>(f.shared_bytes)));
 }
 
 ricci_status* Code::LoadAll(ricci_code_info& info) {
@@ -76,15 +83,17 @@ ricci_status* Code::LoadAll(ricci_code_info& info) {
 ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
   const std::string name = KernelName(*given_.kernels[i], i);
   const Launch& launch = launches_[i];
-  kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes));
-  parts_.push_back(ByThreads(launch.parts_threads, 0));
+  const bool has_warpgroups = device_.compiler().has_warpgroups();
+  kernels_.push_back(
+      ByThreads(launch.threads(), launch.thread_bytes, launch.shared_bytes(has_warpgroups, /*of_parts=*/false)));
+  parts_.push_back(ByThreads(launch.parts_threads, 0, launch.shared_bytes(has_warpgroups, /*of_parts=*/true)));
   if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
   return launch.parts == 0 ? nullptr : Find(module, name + "_parts", parts_.back());
 }
 
-Function Code::ByThreads(int64_t threads, uint64_t thread_bytes) const {
+Function Code::ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const {
   const LaunchShape shape = ShapeOf(threads, thread_bytes, device_.processors());
-  return {nullptr, {shape.blocks, 1, 1}, {shape.threads, 1, 1}};
+  return {nullptr, {shape.blocks, 1, 1}, {shape.threads, 1, 1}, static_cast<unsigned>(shared_bytes)};
 }
 
 // Besides its arguments, of one launch of kernel i.
@@ -100,7 +109,13 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
     f.grid[d] = static_cast<unsigned>(s.grid[d]);
     f.block[d] = static_cast<unsigned>(s.block[d]);
   }
-  f.shared_bytes = static_cast<unsigned>(std::min<uint64_t>(s.shared_bytes, UINT32_MAX));
+  const auto most = static_cast<uint64_t>(device_.most_shared_bytes());
+  if (s.shared_bytes > most) {
+    return Fail(RICCI_INVALID_ARGUMENT, "its launch wants " + std::to_string(s.shared_bytes) +
+                                            " bytes of shared memory; a block of " + device_.name() + " has " +
+                                            std::to_string(most) + " at most");
+  }
+  f.shared_bytes = static_cast<unsigned>(s.shared_bytes);
   if (ricci_status* failed = Find(module, std::string(s.entry.ptr, s.entry.len), f)) return failed;
   sources_.push_back(f);
   return nullptr;

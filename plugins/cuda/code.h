@@ -40,7 +40,7 @@ class Code {
   ricci_status* LoadSource(uint32_t i, CuModule module);
   ricci_status* Load(Module& m, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
-  Function ByThreads(int64_t threads, uint64_t thread_bytes) const;
+  Function ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;
   void PlaceMemory();
   ricci_status* FindWhyStepwise();

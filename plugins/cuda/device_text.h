@@ -66,5 +66,24 @@ std::string LoadMatrices(DeviceText& d, bool transposed);
 // Adds a product of a warp: 16 rows, 8 columns and 16 trips; NAME(f32 sums[4], u32 rows[4], u32 columns[2]).
 std::string MultiplyMatrices(DeviceText& d, uint32_t dtype);
 
+// ---- device_warpgroup.cc: names of functions for groups of four warps of sm_90a, all of whose threads call them ----
+// What the calling thread has written to shared memory is there for tensor cores after the next barrier.
+std::string ShowToTensorCores(DeviceText& d);
+// A matrix in shared memory, as tensor cores are given it; u64 NAME(first, leading, stride): lines of `bytes` (32, 64,
+// 128), 8 lines every `stride` bytes, and where lines lie along the rows (columns) panels every `leading` bytes.
+std::string MatrixInShared(DeviceText& d, int64_t bytes);
+// The sums of a thread, of 64 rows and `columns` columns of its group: NAME(f32 sums[columns / 2]). Between the two
+// nobody but products may use the sums, nor write to what they read.
+std::string BeginProducts(DeviceText& d, int64_t columns);
+std::string FinishProducts(DeviceText& d, int64_t columns);
+// Adds a product of 16 trips; NAME(sums, u64 rows, u64 columns). `along_sum`: of rows and columns, whether a line holds
+// trips.
+struct WarpgroupProduct {
+  uint32_t dtype;
+  int64_t columns;
+  bool rows_along_sum, columns_along_sum;
+};
+std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p);
+
 }  // namespace ricci::cuda
 #endif

@@ -44,7 +44,9 @@ enum : int {
   kCuAttributeProcessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
   kCuAttributeMajor = 75,
   kCuAttributeMinor = 76,
+  kCuAttributeMostShared = 97,  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 };
+enum : int { kCuFunctionMostShared = 8 };  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
 enum : int { kCuNodeConditional = 13 };  // CU_GRAPH_NODE_TYPE_CONDITIONAL
 enum : int { kCuConditionIf = 0, kCuConditionWhile = 1 };
@@ -128,6 +130,7 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
   X(cuModuleLoadData, (CuModule * out, const void* image))                                                            \
   X(cuModuleUnload, (CuModule module))                                                                                \
   X(cuModuleGetFunction, (CuFunction * out, CuModule module, const char* name))                                       \
+  X(cuFuncSetAttribute, (CuFunction f, int attribute, int value))                                                     \
   X(cuLaunchKernel,                                                                                                   \
     (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,             \
      unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                       \

@@ -41,10 +41,11 @@ std::string Join(const std::vector<std::string>& parts) {
 }
 
 std::string CodeText(const std::map<std::string, Resources>& known, const std::string& function,
-                     std::string_view architecture, int threads) {
+                     std::string_view architecture, int threads, uint64_t dynamic_bytes) {
   const auto found = known.find(function);
   if (found == known.end()) return "  code: this compiler reports no registers\n";
-  const Resources& r = found->second;
+  Resources r = found->second;
+  r.shared_bytes += static_cast<int>(dynamic_bytes);
   const std::optional<int> occupancy = OccupancyOf(architecture, r, threads);
   return Format("  code: %d registers, %d bytes of stack, %d of spills, %d of shared memory; occupancy %s\n",
                 r.registers, r.stack_bytes, r.spill_bytes, r.shared_bytes,
@@ -77,12 +78,13 @@ class Explainer {
     const Team team = TeamOf(k, blocks);
     const Vector vector = VectorOf(k, blocks, ranges, team, TransposeTileOf(k, blocks, ranges));
     const Phases phases = PhasesOf(k, blocks, team);
+    const bool has_warpgroups = code_.compiler.has_warpgroups();
     if (launch.parts != 0) {
       OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(launch.parts_threads, 0, code_.processors),
-                TrafficOf(k, blocks, vector, phases.first));
+                TrafficOf(k, blocks, vector, phases.first), launch.shared_bytes(has_warpgroups, /*of_parts=*/true));
     }
     OneLaunch(name, launch.decisions, ShapeOf(launch.threads(), launch.thread_bytes, code_.processors),
-              TrafficOf(k, blocks, vector, phases.second));
+              TrafficOf(k, blocks, vector, phases.second), launch.shared_bytes(has_warpgroups, /*of_parts=*/false));
   }
 
   void Source(const ricci_plan_source& s, uint32_t launches) {
@@ -91,8 +93,8 @@ class Explainer {
             (launches == 1 ? "" : ", " + std::to_string(launches) + " times with other numbers") + "\n";
     text += Format("  launch: %lld x %lld x %lld blocks of %lld x %lld x %lld threads\n", Wide(s.grid[0]),
                    Wide(s.grid[1]), Wide(s.grid[2]), Wide(s.block[0]), Wide(s.block[1]), Wide(s.block[2]));
-    text +=
-        CodeText(used_, name, code_.compiler.architecture(), static_cast<int>(s.block[0] * s.block[1] * s.block[2]));
+    text += CodeText(used_, name, code_.compiler.architecture(), static_cast<int>(s.block[0] * s.block[1] * s.block[2]),
+                     std::min<uint64_t>(s.shared_bytes, INT32_MAX / 2));
   }
 
   std::string text;
@@ -101,13 +103,13 @@ class Explainer {
   static long long Wide(int64_t n) { return n; }
 
   void OneLaunch(const std::string& function, const std::vector<std::string>& decisions, const LaunchShape& shape,
-                 const Traffic& t) {
+                 const Traffic& t, uint64_t shared_bytes) {
     text += "kernel " + function + ": " + Join(decisions) + "\n";
     text += Format("  launch: %u block%s of %u threads\n", shape.blocks, shape.blocks == 1 ? "" : "s", shape.threads);
     text += "  a point: reads " + Number(t.read) + " bytes (least " + Number(t.least_read) + "), writes " +
             Number(t.written) + " (least " + Number(t.least_written) + "), about " + Number(t.operations) +
             " operations\n";
-    text += CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(shape.threads));
+    text += CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(shape.threads), shared_bytes);
   }
 
   const CodeToRead& code_;

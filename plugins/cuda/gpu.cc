@@ -5,6 +5,8 @@
 namespace ricci::cuda {
 namespace {
 
+constexpr std::string_view kWithWarpgroups = "90";  // what it has beyond others is of code for it alone
+
 CuPointer Pointer(const void* p) { return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p)); }
 
 }  // namespace
@@ -29,11 +31,13 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
   attribute(kCuAttributeMajor, major);
   attribute(kCuAttributeMinor, minor);
   attribute(kCuAttributeProcessors, d->processors_);
+  attribute(kCuAttributeMostShared, d->most_shared_bytes_);
   if (failed == nullptr)
     failed = d->Check("cuDevicePrimaryCtxRetain", c.cuDevicePrimaryCtxRetain(&d->context_, d->device_));
   if (failed != nullptr) return nullptr;
   d->name_ = name;
-  const std::string architecture = "sm_" + std::to_string(major) + std::to_string(minor);
+  const std::string number = std::to_string(major) + std::to_string(minor);
+  const std::string architecture = "sm_" + number + (number == kWithWarpgroups ? "a" : "");
   if (const std::string why = compiler->Refusal(architecture); !why.empty()) {
     failed =
         Fail(RICCI_FAILED_PRECONDITION, d->name_ + " is newer than the compiler: " + why +

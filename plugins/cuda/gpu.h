@@ -49,6 +49,7 @@ class Gpu {
   ModuleCompiler& compiler() const { return *compiler_; }
   const std::string& name() const { return name_; }
   int processors() const { return processors_; }
+  int most_shared_bytes() const { return most_shared_bytes_; }  // of a block that asks for it
   CuContext context() const { return context_; }
   // Of its graphs (conditions.h).
   Conditions& conditions() const { return *conditions_; }
@@ -81,7 +82,7 @@ class Gpu {
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream own_stream_ = nullptr;  // for what has no stream
-  int processors_ = 1;
+  int processors_ = 1, most_shared_bytes_ = 0;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> allocated_;  // bytes by address
   std::vector<void*> pinned_;                // not in use; with room for all there are

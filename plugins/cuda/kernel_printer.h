@@ -31,8 +31,9 @@ class KernelPrinter {
         device_(device),
         blocks_(k),
         ranges_(k),
-        register_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/false)),
-        tensor_tile_(TileOf(k, blocks_, ranges_, /*on_tensor_cores=*/true)),
+        register_tile_(TileOf(k, blocks_, ranges_, TileKind::kRegisters)),
+        tensor_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarps)),
+        warpgroup_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarpgroups)),
         team_(tile_->IsUsed() ? Team::Alone(k, "blocks compute tiles") : TeamOf(k, blocks_)),
         transposed_(TransposeTileOf(k, blocks_, ranges_)),
         vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_, transposed_)),
@@ -145,7 +146,7 @@ class KernelPrinter {
   void Tiles(const std::string& name);
   void LaunchTiles();
   void TilesOfKinds();
-  void TilesOfKind();
+  void TilesOfKind(const Tile& tile, const std::string& elsewhere);
   void PlaceOfTile(const std::string& number);
   void TileMemory();
   std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
@@ -225,6 +226,15 @@ class KernelPrinter {
   void LoadPair(uint32_t load);
   void StorePair(uint32_t store);
 
+  // ---- tile_warpgroups.cc ----
+  bool IsByWarpgroups() const { return tile_->kind == TileKind::kWarpgroups; }
+  int64_t ColumnsOfWarpgroup() const { return PartOf(Side::kColumns); }
+  void DeclareWarpgroupSums();
+  std::string MatrixOf(const TileProduct& p, Side side);
+  std::string MatrixAt(const TileProduct& p, Side side) const;
+  void AddWarpgroupProducts(const TileProduct& p);
+  void StoreWarpgroupSums(const TileProduct& p);
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
   uint32_t SumOfTile(uint32_t reduce);
@@ -265,7 +275,7 @@ class KernelPrinter {
   DeviceText& device_;
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
-  const Tile register_tile_, tensor_tile_;
+  const Tile register_tile_, tensor_tile_, warpgroup_tile_;
   const Tile* tile_ = &register_tile_;  // that is being written
   const Team team_;
   const TransposeTile transposed_;

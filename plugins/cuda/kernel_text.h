@@ -23,6 +23,9 @@ struct Launch {
   uint32_t loop = 0;
   // That blocks compute in place of points (product_tile.h, transpose_tile.h); 0: there are none.
   int64_t tiles = 0;
+  // Shared memory that a launch with tiles gives each block where the architecture has products of groups of warps
+  // (ModuleCompiler); of NAME_parts if there is one. 0: what the text declares is all.
+  uint64_t tile_shared_bytes = 0;
   // Long reductions are made in so many parts by a launch before this one (phases.h), of the function NAME_parts, which
   // leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;
@@ -34,6 +37,10 @@ struct Launch {
   // What was decided and why, for people: of the function, and of NAME_parts.
   std::vector<std::string> decisions, decisions_of_parts;
 
+  // Dynamic shared memory of a block, of the function or of NAME_parts.
+  uint64_t shared_bytes(bool has_warpgroups, bool of_parts) const {
+    return has_warpgroups && of_parts == (parts != 0) ? tile_shared_bytes : 0;
+  }
   int64_t threads() const {
     if (points == 0) return 0;
     if (tiles != 0) return tiles * kTileThreads;

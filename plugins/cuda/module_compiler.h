@@ -31,6 +31,9 @@ class ModuleCompiler {
   const Compiler& nvrtc() const { return *compiler_; }
   const ricci_ctx* ctx() const { return ctx_; }
   const std::string& architecture() const { return architecture_; }
+  // Whether tensor cores multiply for groups of warps, in more shared memory than a block has without being asked
+  // (Launch::tile_shared_bytes): texts ask by __CUDA_ARCH_FEAT_SM90_ALL.
+  bool has_warpgroups() const { return architecture_ == "sm_90a"; }
   // Of one compilation, where the host has no executor; 0: as many as there are processors.
   void SetThreads(uint32_t threads) { threads_ = threads; }
 

@@ -20,9 +20,9 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Finder {
  public:
-  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, bool on_tensor_cores)
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind)
       : k_(k), blocks_(blocks), ranges_(ranges), depends_(k.n_insts), given_(k.n_insts) {
-    tile_.on_tensor_cores = on_tensor_cores;
+    tile_.kind = kind;
   }
 
   Tile Find() {
@@ -41,6 +41,7 @@ class Finder {
     if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
         !Measure() || !PacketOperands())
       return {};
+    if (tile_.kind == TileKind::kWarpgroups && !AreReadTogether()) tile_.size = ByWarpgroups(tile_.size, /*trips=*/1);
     if (plain) PacketPoints();
     Explain();
     return std::move(tile_);
@@ -188,7 +189,7 @@ class Finder {
   // ---- sizes ----
   bool Measure() {
     const bool for_tensor_cores = AreForTensorCores();
-    if (tile_.on_tensor_cores && !for_tensor_cores) return false;
+    if (tile_.on_tensor_cores() && !for_tensor_cores) return false;
     for (uint32_t d = 0; d < k_.domain_rank; ++d) {
       int64_t& extent = tile_.extents[static_cast<size_t>(tile_.sides[d])];
       if (__builtin_mul_overflow(extent, k_.domain[d], &extent) || extent >= IndexRanges::kShort) return false;
@@ -205,7 +206,8 @@ class Finder {
       if (!for_tensor_cores) shape.bytes = codegen::SizeOfDType(k_.insts[p.product].dtype);
     }
     tile_.size = TileSizeOf(shape);
-    if (for_tensor_cores && !tile_.on_tensor_cores) tile_.size = ByRegisters(tile_.size);
+    if (for_tensor_cores && tile_.kind == TileKind::kRegisters) tile_.size = ByRegisters(tile_.size);
+    if (tile_.kind == TileKind::kWarpgroups) tile_.size = ByWarpgroups(tile_.size, shape.trips);
     return tile_.size.step != 0 && tile_.tiles() < IndexRanges::kShort;
   }
 
@@ -220,7 +222,7 @@ class Finder {
   }
   bool PacketOperands() {
     for (TileProduct& p : tile_.products) {
-      const uint32_t dtype = tile_.on_tensor_cores ? TensorDType(p) : k_.insts[p.product].dtype;
+      const uint32_t dtype = tile_.on_tensor_cores() ? TensorDType(p) : k_.insts[p.product].dtype;
       for (const Side side : {Side::kRows, Side::kColumns}) {
         TileOperand& o = p.operands[static_cast<size_t>(side)];
         o.dtype = dtype;
@@ -229,11 +231,17 @@ class Finder {
     }
     return true;
   }
+  // Elements that are read one by one are in a register each until they are kept: so few at a time.
+  bool AreReadTogether() const {
+    return std::all_of(tile_.products.begin(), tile_.products.end(), [](const TileProduct& p) {
+      return p.operands[0].packet.bytes != 0 && p.operands[1].packet.bytes != 0;
+    });
+  }
   // The longest packets, along the side or along the sum.
   bool PacketOperand(const TileProduct& p, Side side, TileOperand& o) {
-    if (tile_.on_tensor_cores) o.value = NarrowFactor(o.value);
+    if (tile_.on_tensor_cores()) o.value = NarrowFactor(o.value);
     if (!ChoosePacket(p, side, o)) return false;
-    const bool in_order = tile_.on_tensor_cores || !o.along_sum;
+    const bool in_order = tile_.on_tensor_cores() || !o.along_sum;
     o.is_copy = in_order && o.dtype == k_.insts[o.value].dtype && o.packet.together[o.value] != 0 &&
                 o.packet.bytes >= kLeastCopyBytes;
     return true;
@@ -282,6 +290,16 @@ class Finder {
     }
   }
 
+  std::string ByWhat() const {
+    switch (tile_.kind) {
+      case TileKind::kWarps:
+        return " on tensor cores";
+      case TileKind::kWarpgroups:
+        return " on tensor cores of sm_90a";
+      default:
+        return "";
+    }
+  }
   void Explain() {
     const auto number = [](int64_t v) { return std::to_string(v); };
     tile_.reason = "tiles of " + number(tile_.size.extents[0]) + " rows and " + number(tile_.size.extents[1]) +
@@ -289,8 +307,7 @@ class Finder {
     for (const TileProduct& p : tile_.products)
       tile_.reason += (&p == &tile_.products[0] ? "" : ", ") + number(p.trips);
     tile_.reason += " products for each of " + number(tile_.extents[0]) + " rows and " + number(tile_.extents[1]) +
-                    " columns" + (tile_.on_tensor_cores ? " on tensor cores" : "") +
-                    (tile_.extents[2] == 1 ? "" : ", " + number(tile_.extents[2]) + " times");
+                    " columns" + ByWhat() + (tile_.extents[2] == 1 ? "" : ", " + number(tile_.extents[2]) + " times");
   }
 
   const ricci_kernel_table& k_;
@@ -307,9 +324,8 @@ int64_t Tile::TilesOf(Side side) const {
   return CeilDiv(extents[static_cast<size_t>(side)], size.extents[static_cast<size_t>(side)]);
 }
 
-Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
-            bool on_tensor_cores) {
-  return Finder(k, blocks, ranges, on_tensor_cores).Find();
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind) {
+  return Finder(k, blocks, ranges, kind).Find();
 }
 
 }  // namespace ricci::cuda

@@ -44,18 +44,18 @@ struct Tile {
   std::vector<Side> sides;            // by dimension of the domain
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
   TileSize size;
-  bool on_tensor_cores = false;
+  TileKind kind = TileKind::kRegisters;
   std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
   std::string reason;            // for the text
 
   bool IsUsed() const { return !products.empty(); }
+  bool on_tensor_cores() const { return kind != TileKind::kRegisters; }
   int64_t TilesOf(Side side) const;
   int64_t tiles() const { return TilesOf(Side::kRows) * TilesOf(Side::kColumns) * extents[2]; }
 };
 // Products by the registers of threads, or by tensor cores (of bf16, f16 and smaller floats with sums in f32; nothing
-// for others). Both have the same number of tiles, so that a kernel can hold both.
-Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
-            bool on_tensor_cores);
+// for others). All kinds have the same number of tiles, so that a kernel can hold all.
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind);
 
 }  // namespace ricci::cuda
 #endif

@@ -15,10 +15,14 @@ std::string N(int64_t v) { return std::to_string(v); }
 }  // namespace
 
 std::string TileLayout::Place(const std::string& line, const std::string& inner) const {
-  const std::string begin = line + " * " + N(length) + " + ";
-  if (mul == 0) return begin + inner;
+  std::string begin = line + " * " + N(of_line()) + " + ", in_line = inner;
+  if (panel != 0) {
+    begin = inner + " / " + N(panel) + " * " + N(lines * panel) + " + " + begin;
+    in_line = inner + " % " + N(panel);
+  }
+  if (mul == 0) return begin + in_line;
   const std::string exchange = "(" + line + (div == 1 ? "" : " / " + N(div)) + " % " + N(mod) + " * " + N(mul) + ")";
-  return begin + "(" + inner + " ^ " + exchange + ")";
+  return begin + "(" + in_line + " ^ " + exchange + ")";
 }
 
 // Lanes next to each other write packets of the same rows, step / across of them: each of these gets its own part of
@@ -40,6 +44,16 @@ TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum) {
   layout.mul = kGroup;
   layout.mod = std::min(layout.length / kGroup, kGroupsOfBanks);
   layout.div = kGroupsOfBanks / layout.mod;
+  return layout;
+}
+
+TileLayout WarpgroupLayout(int64_t extent, int64_t step, bool along_sum, int64_t part) {
+  constexpr int64_t kMostOfLine = 64;
+  if (along_sum) return TensorLayout(extent, step, along_sum);
+  const int64_t panel = std::min(part, kMostOfLine);
+  TileLayout layout = TensorLayout(panel, step, along_sum);
+  layout.length = extent;
+  layout.panel = panel == extent ? 0 : panel;
   return layout;
 }
 

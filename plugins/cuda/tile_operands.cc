@@ -18,7 +18,8 @@ std::string LoadedName(Side side, uint32_t load) { return (side == Side::kRows ?
 TileLayout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
   const int64_t extent = tile_->size.extents[Number(side)], step = tile_->size.step;
-  if (tile_->on_tensor_cores) return TensorLayout(extent, step, o.along_sum);
+  if (IsByWarpgroups()) return WarpgroupLayout(extent, step, o.along_sum, PartOf(side));
+  if (tile_->on_tensor_cores()) return TensorLayout(extent, step, o.along_sum);
   return RegisterLayout(extent, step, o.along_sum ? o.packet.size : 0, codegen::SizeOfDType(o.dtype));
 }
 
@@ -28,22 +29,29 @@ int64_t KernelPrinter::BytesOfOperand(const TileProduct& p, Side side) const {
 
 std::string KernelPrinter::KeptName(Side side) { return side == Side::kRows ? "left" : "right"; }
 
-// The packets of an operand that a thread takes, one after the other; closed by EndPackets.
+// The packets of an operand that a thread takes, one after the other; closed by Close. Threads next to each other take
+// those of one panel, whose lines are next to each other in shared memory.
 int64_t KernelPrinter::PacketsOfThread(const TileProduct& p, Side side) const {
   const int64_t packets = LayoutOf(p, side).elements() / p.operands[Number(side)].packet.size;
   return (packets + kTileThreads - 1) / kTileThreads;
 }
 void KernelPrinter::BeginPackets(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
-  const int64_t packets = LayoutOf(p, side).elements() / o.packet.size, n = o.packet.size;
-  const int64_t extent = tile_->size.extents[Number(side)], per_line = (o.along_sum ? tile_->size.step : extent) / n;
+  const TileLayout layout = LayoutOf(p, side);
+  const int64_t packets = layout.elements() / o.packet.size, n = o.packet.size;
+  const int64_t extent = tile_->size.extents[Number(side)], length = layout.panel != 0 ? layout.panel
+                                                                     : o.along_sum     ? tile_->size.step
+                                                                                       : extent;
+  const int64_t per_line = length / n;
   Line("#pragma unroll");
   Open("for (i32 g = 0; g < " + N(PacketsOfThread(p, side)) + "; ++g)");
   Line("const i32 at = (i32)(threadIdx.x + g * " + N(kTileThreads) + "u);");
   if (packets % kTileThreads != 0) Line("if (at >= " + N(packets) + ") break;");
   const std::string times = n == 1 ? "" : " * " + N(n);
-  const std::string inner = "(i32)((u32)at % " + N(per_line) + "u)" + times,
-                    line = "(i32)((u32)at / " + N(per_line) + "u)";
+  std::string inner = "(i32)((u32)at % " + N(per_line) + "u)" + times,
+              line = "(i32)((u32)at / " + N(per_line) + "u" + (layout.panel == 0 ? "" : " % " + N(layout.lines) + "u") +
+                     ")";
+  if (layout.panel != 0) inner += " + at / " + N(per_line * layout.lines) + " * " + N(layout.panel);
   Line("const i32 place = " + (o.along_sum ? line : inner) + ", trip = " + (o.along_sum ? inner : line) + ";");
 }
 
@@ -123,7 +131,7 @@ std::string KernelPrinter::SlotOf(const TileProduct& p, Side side, const std::st
 
 // Trips beyond the last one; only tensor cores add their products, which must then be 0.
 std::string KernelPrinter::IsInside(const TileProduct& p) const {
-  if (!tile_->on_tensor_cores || p.trips % tile_->size.step == 0) return {};
+  if (!tile_->on_tensor_cores() || p.trips % tile_->size.step == 0) return {};
   return "next * " + N(tile_->size.step) + " + trip < " + N(p.trips);
 }
 

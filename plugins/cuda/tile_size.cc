@@ -16,6 +16,8 @@ constexpr int64_t kWarps = kTileThreads / 32;
 constexpr int64_t kProcessors = 128;  // of a large GPU
 constexpr int64_t kStep = 16, kTensorStep = 32, kTensorStages = 3;
 constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns, without tensor cores
+constexpr int64_t kWarpgroups = kTileThreads / 128, kWarpgroupStep = 64, kMostWarpgroupStages = 4;
+constexpr int64_t kBytesOfFactor = 2;  // on tensor cores
 
 // `cost` of an element of a tile, relative to the largest one: each thread or warp reads shared memory for every row
 // and column, and computes rows times columns.
@@ -92,6 +94,20 @@ TileSize TileSizeOf(const ProductShape& p) {
   size.parts[0] = best->rows == 16 ? 1 : best->columns == 16 ? kWarps : 2;
   size.parts[1] = kWarps / size.parts[0];
   if (BytesOf(*best, step, kTensorStages, p.bytes) <= kSharedBytes) size.stages = kTensorStages;
+  return size;
+}
+
+// A line of shared memory has 128 bytes, or 64 or 32 for a short sum. Tiles and parts stay as they are: so one launch
+// is for all kinds.
+TileSize ByWarpgroups(const TileSize& tile, int64_t trips) {
+  if (tile.extents[0] < kRowsOfWarpgroup) return {};
+  TileSize size = tile;
+  size.step = kWarpgroupStep;
+  while (size.step > kLeastTensorTrips && trips <= size.step / 2) size.step /= 2;
+  size.parts[0] = size.extents[0] / kRowsOfWarpgroup;
+  size.parts[1] = kWarpgroups / size.parts[0];
+  const int64_t bytes = (size.extents[0] + size.extents[1]) * size.step * kBytesOfFactor;
+  size.stages = std::min(kMostWarpgroupStages, kWarpgroupSharedBytes / bytes);
   return size;
 }
 

@@ -10,13 +10,18 @@ namespace ricci::cuda {
 
 inline constexpr int64_t kTileThreads = 256;  // of a block
 
+// What multiplies: threads in their registers, warps on tensor cores (mma.sync, from sm_80 on), or groups of four warps
+// on those that read shared memory themselves (wgmma, sm_90a only).
+enum class TileKind : uint8_t { kRegisters, kWarps, kWarpgroups };
+
 struct TileSize {
   int64_t extents[2] = {0, 0};  // rows and columns of a tile; 0: too few for tiles
   int64_t step = 0;             // trips of the sum that are in shared memory at once
   // Of few tiles, long sums are cut into so many parts, each of which has tiles of its own; a second launch adds them.
   int64_t cuts = 1;
   int64_t stages = 2;  // steps that are in shared memory: one is computed while others arrive
-  // On tensor cores: the warps of a block, in rows and columns. Else rows and columns of a thread: 16 by 16 threads.
+  // The warps, or groups of warps, of a block, in rows and columns. By registers rows and columns of a thread: 16 by 16
+  // threads.
   int64_t parts[2] = {0, 0};
 };
 
@@ -29,9 +34,14 @@ struct ProductShape {
 TileSize TileSizeOf(const ProductShape& p);
 // A tile for tensor cores, computed without them.
 TileSize ByRegisters(const TileSize& tile);
+// The same for groups of warps, with more of the sum at once; step 0: it has fewer rows than a group multiplies.
+TileSize ByWarpgroups(const TileSize& tile, int64_t trips);
 
 // Bytes of shared memory that every GPU gives a block without being asked.
 inline constexpr int64_t kSharedBytes = 48 << 10;
+// Of which two blocks find room in a processor of sm_90 (228 KB, 1 KB of each block reserved).
+inline constexpr int64_t kWarpgroupSharedBytes = 112 << 10;
+inline constexpr int64_t kRowsOfWarpgroup = 64;  // that one instruction multiplies
 
 }  // namespace ricci::cuda
 #endif

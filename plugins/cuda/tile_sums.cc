@@ -22,7 +22,8 @@ int64_t KernelPrinter::AtOnce(const TileProduct& p, Side side) const {
 
 // Threads are in an order in which a warp has 4 rows and 8 columns of them, so that it reads little of shared memory.
 void KernelPrinter::DeclareSums() {
-  if (tile_->on_tensor_cores) return DeclareTensorSums();
+  if (IsByWarpgroups()) return DeclareWarpgroupSums();
+  if (tile_->on_tensor_cores()) return DeclareTensorSums();
   Line("const i32 thread_column = (i32)(threadIdx.x % 8 + threadIdx.x / 32 % 2 * 8);");
   Line("const i32 thread_row = (i32)(threadIdx.x / 8 % 4 + threadIdx.x / 64 * 4);");
   for (const TileProduct& p : tile_->sums) {
@@ -53,7 +54,8 @@ void KernelPrinter::ReadFactors(const TileProduct& p, Side side) {
 }
 
 void KernelPrinter::AddProducts(const TileProduct& p) {
-  if (tile_->on_tensor_cores) return AddTensorProducts(p);
+  if (IsByWarpgroups()) return AddWarpgroupProducts(p);
+  if (tile_->on_tensor_cores()) return AddTensorProducts(p);
   const std::string step = N(tile_->size.step);
   Line("#pragma unroll");
   Open("for (i32 trip = 0; trip < " + step + "; ++trip)");
@@ -77,11 +79,14 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
 }
 
 // ---- results ----
-// Rows next to each other, of each part of the tile.
+// Rows next to each other, of each part of the tile; groups of warps have room for all.
 int64_t KernelPrinter::RowsOfPart() const {
-  return tile_->on_tensor_cores ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->sums[0], Side::kRows);
+  if (IsByWarpgroups()) return tile_->size.extents[0];
+  return tile_->on_tensor_cores() ? BlocksOfPass() * 16 : kThreadsAlong * AtOnce(tile_->sums[0], Side::kRows);
 }
-int64_t KernelPrinter::RowsOfPass() const { return RowsOfPart() * (tile_->on_tensor_cores ? tile_->size.parts[0] : 1); }
+int64_t KernelPrinter::RowsOfPass() const {
+  return RowsOfPart() * (tile_->kind == TileKind::kWarps ? tile_->size.parts[0] : 1);
+}
 // Lanes of a warp write neighbours of several rows at once, which are so in other banks.
 int64_t KernelPrinter::LengthOfResults() const { return tile_->size.extents[1] + 8; }
 int64_t KernelPrinter::BeginOfResults(size_t product) const {
@@ -108,7 +113,8 @@ void KernelPrinter::Results() {
 }
 
 void KernelPrinter::StoreSums(const TileProduct& p) {
-  if (tile_->on_tensor_cores) return StoreTensorSums(p);
+  if (IsByWarpgroups()) return StoreWarpgroupSums(p);
+  if (tile_->on_tensor_cores()) return StoreTensorSums(p);
   const int64_t rows = AtOnce(p, Side::kRows), columns = AtOnce(p, Side::kColumns);
   const std::string vector = device_.Vector(SumType(p), columns), n = N(columns);
   Line("#pragma unroll");

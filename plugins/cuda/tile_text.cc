@@ -57,23 +57,31 @@ void KernelPrinter::LaunchTiles() {
 }
 
 void KernelPrinter::TilesOfKinds() {
-  if (!tensor_tile_.IsUsed()) return TilesOfKind();
-  Line("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800");
+  if (!tensor_tile_.IsUsed()) return TilesOfKind(register_tile_, "");
   device_.SetForSome(true);
-  tile_ = &tensor_tile_;
-  TilesOfKind();
+  if (warpgroup_tile_.IsUsed()) {
+    Line("#ifdef __CUDA_ARCH_FEAT_SM90_ALL");
+    TilesOfKind(warpgroup_tile_, "");
+  }
+  Line(std::string(warpgroup_tile_.IsUsed() ? "#elif" : "#if") + " !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800");
+  TilesOfKind(tensor_tile_, warpgroup_tile_.IsUsed() ? "on others from sm_80 on by warps" : "");
   Line("#else");
-  tile_ = &register_tile_;
-  TilesOfKind();
+  TilesOfKind(register_tile_, "before sm_80 in registers");
   device_.SetForSome(false);
   Line("#endif");
 }
 
-void KernelPrinter::TilesOfKind() {
+// `elsewhere`: what is said of it where another kind was described before.
+void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) {
+  tile_ = &tile;
   const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns), tiles = tile_->tiles();
   const int64_t batches = tile_->extents[2], cuts = tile_->size.cuts;
-  Decide(tile_->reason);
-  if (cuts > 1) Decide("first of two launches: " + N(cuts) + " parts of each sum");
+  const bool is_first = elsewhere.empty();
+  Line("// " + tile_->reason);
+  Note(is_first ? tile_->reason : elsewhere);
+  const std::string parts = "first of two launches: " + N(cuts) + " parts of each sum";
+  if (cuts > 1) Line("// " + parts);
+  if (cuts > 1 && is_first) Note(parts);
   TileMemory();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
@@ -111,6 +119,10 @@ void KernelPrinter::TileMemory() {
     const int64_t step = BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
     bytes = std::max(bytes, step * tile_->size.stages);
   }
+  if (IsByWarpgroups()) {
+    launch_.tile_shared_bytes = static_cast<uint64_t>(bytes);
+    return Line("extern __shared__ __align__(1024) u8 shared[];  // " + N(bytes) + " bytes");
+  }
   Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
 }
 
@@ -122,7 +134,7 @@ std::vector<uint8_t> KernelPrinter::BuffersTogether(const Packet& packet) const 
   return buffers;
 }
 
-// Whether all that is accessed in packets is aligned; on tensor cores or without them.
+// Whether all that is accessed in packets is aligned, in tiles of any kind.
 std::string KernelPrinter::AreTilesAligned() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
@@ -131,7 +143,7 @@ std::string KernelPrinter::AreTilesAligned() const {
     const std::vector<uint8_t> buffers = BuffersTogether(packet);
     for (uint32_t b = 0; b < k_.n_buffers; ++b) together[b] |= buffers[b];
   };
-  for (const Tile* tile : {&register_tile_, &tensor_tile_}) {
+  for (const Tile* tile : {&register_tile_, &tensor_tile_, &warpgroup_tile_}) {
     for (const TileProduct& p : tile->products) {
       for (const TileOperand& o : p.operands) take(o.packet);
     }
@@ -197,6 +209,7 @@ void KernelPrinter::Multiply(const TileProduct& p) {
     Close();
   }
   if (HasCopies(p)) Line(WaitForCopies(device_, tile_->size.stages - 2) + "();");
+  if (IsByWarpgroups()) Line(ShowToTensorCores(device_) + "();");
   Line("__syncthreads();");
   Line("filled = used;");
   Close();

@@ -65,10 +65,11 @@ TEST_F(CudaOptions, GpuThatIsNewerThanTheCompiler) {
   Set("cuda.compiler", RICCI_STANDIN);
   const std::string message = Message(Add());
   OfStandin<void(int)>("ricci_standin_newest")(121);
-  EXPECT_EQ(message,
-            "cuda: simulated GPU is newer than the compiler: NVRTC 13.0 does not know the architecture sm_90; it knows "
-            "sm_75, sm_80, sm_86, sm_87, sm_88, sm_89; install a newer NVRTC, or name its file by the option "
-            "cuda.compiler");
+  EXPECT_EQ(
+      message,
+      "cuda: simulated GPU is newer than the compiler: NVRTC 13.0 does not know the architecture sm_90a; it knows "
+      "sm_75, sm_80, sm_86, sm_87, sm_88, sm_89; install a newer NVRTC, or name its file by the option "
+      "cuda.compiler");
   EXPECT_TRUE(Ok(Add()));
 }
 

@@ -37,6 +37,15 @@ TEST_F(CudaSource, RunsAmongKernels) {
   EXPECT_EQ(out[0][1], 3 * x[1]);
 }
 
+// More than 48 KB must be asked for, which the simulated driver wants too.
+TEST_F(CudaSource, MayWantMuchSharedMemory) {
+  const std::vector<Numbers> out = runner_.RunEverywhere(runner_.Parse(Text("16.0")), {Numbers(40, 1)});
+  EXPECT_EQ(out[0][1], 32);
+  EXPECT_NE(CompileError("17.0").find("its launch wants 307200 bytes of shared memory; a block of simulated GPU has "
+                                      "232448 at most"),
+            std::string::npos);
+}
+
 TEST_F(CudaSource, WrongTextIsRefusedWithItsLine) {
   const std::string message = CompileError("13.0");
   EXPECT_NE(message.find("test.scaled"), std::string::npos) << message;

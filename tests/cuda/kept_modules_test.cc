@@ -150,7 +150,7 @@ TEST_F(KeptModules, ARefusedKernelIsNamed) {
   const std::string message = Host().RefusedChain();
   EXPECT_EQ(message.find("test:"), 0u) << message;
   EXPECT_NE(message.find("cuda: kernel k17_"), std::string::npos) << message;
-  EXPECT_NE(message.find("NVRTC refuses a kernel for sm_90: ricci.cu(1): error: the test refuses void k17_"),
+  EXPECT_NE(message.find("NVRTC refuses a kernel for sm_90a: ricci.cu(1): error: the test refuses void k17_"),
             std::string::npos)
       << message;
 }

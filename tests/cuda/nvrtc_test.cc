@@ -9,6 +9,9 @@
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
+#include "listing.h"
+#include "nvrtc_program.h"
+#include "resources.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
@@ -149,6 +152,88 @@ TEST_F(LinesOfNvrtc, OfASourceAreThePlugins) {
       std::string::npos)
       << known;
   EXPECT_NE(unknown.find("ricci.cu(2): error: identifier \"y\" is undefined"), std::string::npos) << unknown;
+}
+
+// ---- products by groups of warps ----
+// What ptxas advises where it makes products wait that should run by themselves.
+constexpr const char* kSerialized = "Potential Performance Loss";
+
+struct Compiled {
+  std::string log, code;
+};
+Compiled CompileFor(const cuda::Compiler& c, const std::string& text, const char* architecture) {
+  const cuda::NvrtcProgram program(c, text);
+  Compiled out;
+  EXPECT_TRUE(program.Compile({.architecture = architecture, .figures = true})) << architecture;
+  EXPECT_TRUE(program.ReadText(c.nvrtcGetProgramLogSize, c.nvrtcGetProgramLog, out.log));
+  if (!program.Read(c.nvrtcGetCUBINSize, c.nvrtcGetCUBIN, out.code)) ADD_FAILURE() << out.log;
+  return out;
+}
+bool Has(const std::string& text, const char* word) { return text.find(word) != text.npos; }
+
+class ProductsOfNvrtc : public ::testing::Test {
+ protected:
+  ProductsOfNvrtc() {
+    std::string error;
+    nvrtc_ = cuda::OpenCompiler({RICCI_NVRTC}, error);
+    nvrtc_->disassembler = RICCI_NVDISASM;
+    SetOption(runner_.ctx(), "cuda.arch", "sm_90a");
+    SetOption(runner_.ctx(), "cuda.compiler", RICCI_NVRTC);
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda)));
+  }
+  // The one text does without a warning for all, with the instructions that each has.
+  void ExpectInstructions(const std::string& program, bool may_spill_by_mma = false) {
+    const std::string text = runner_.Dump(runner_.Parse(program), "native", "cuda");
+    for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
+      SCOPED_TRACE(architecture + (" " + program));
+      const Compiled c = CompileFor(*nvrtc_, text, architecture);
+      EXPECT_FALSE(Has(c.log, kSerialized) || Has(c.log, "warning")) << c.log;
+      const bool has_wgmma = std::string(architecture) == "sm_90a";
+      for (const auto& [name, used] : cuda::ResourcesIn(c.log)) {
+        EXPECT_TRUE(used.spill_bytes == 0 || (may_spill_by_mma && !has_wgmma)) << name << " " << used.spill_bytes;
+      }
+      std::string sass;
+      EXPECT_TRUE(Ok(cuda::Disassemble(*nvrtc_, c.code, sass)));
+      EXPECT_EQ(Has(sass, "HGMMA"), has_wgmma);
+      EXPECT_EQ(Has(sass, " HMMA"), !has_wgmma);
+    }
+  }
+  ProgramRunner runner_;
+  std::unique_ptr<cuda::Compiler> nvrtc_;
+};
+
+TEST_F(ProductsOfNvrtc, RunByThemselves) {
+  const auto product = [](const char* type, const char* x, const char* y, const char* z, const char* how) {
+    const std::string t(type);
+    return "program f(%x: " + t + x + ", %y: " + t + y + ") {\n  %z: f32" + z + " = dot_general(%x, %y) " + how +
+           " preferred_element_type=f32\n  return %z\n}";
+  };
+  const char* const kPlain = "lhs_contract=[1] rhs_contract=[0]";
+  ExpectInstructions(product("bf16", "[4096,1024]", "[1024,1024]", "[4096,1024]", kPlain));  // 128 by 128
+  ExpectInstructions(product("f16", "[1024,4096]", "[1024,1024]", "[4096,1024]", "lhs_contract=[0] rhs_contract=[1]"));
+  ExpectInstructions(product("bf16", "[96,64,64]", "[96,64,64]", "[96,64,64]",  // 64 by 64
+                             "lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0]"));
+  ExpectInstructions(product("bf16", "[4096,1001]", "[1001,1023]", "[4096,1023]", kPlain),
+                     /*may_spill_by_mma=*/true);  // element by element
+}
+
+// A use of sums between a product and its wait: the advisory is what the tests look for.
+TEST_F(ProductsOfNvrtc, WhereTheyDoNotTheAdvisorySaysSo) {
+  const std::string text = R"(
+extern "C" __global__ void k(float* b, unsigned long long x) {
+  float s[4] = {};
+  for (int i = 0; i < 8; ++i) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3]) : "l"(x));
+    s[0] += 1;
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  }
+  b[threadIdx.x] = s[0] + s[1] + s[2] + s[3];
+})";
+  const Compiled c = CompileFor(*nvrtc_, text, "sm_90a");
+  EXPECT_TRUE(Has(c.log, kSerialized)) << c.log;
 }
 
 TEST(Nvrtc, UnknownArchitecture) {

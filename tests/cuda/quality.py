@@ -17,12 +17,12 @@ import sys
 
 import sass_figures
 
-ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a"]
+ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a", "sm_120a"]
 OLD_ARCHITECTURES = ["sm_75"]  # of texts that ask for the architecture
 RECORD = pathlib.Path(__file__).with_name("quality.json")
 README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
 TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
-MORE_IS_BETTER = {"occupancy", "tensor"}
+MORE_IS_BETTER = {"occupancy", "tensor", "wgmma"}
 
 
 def programs(printer):
@@ -36,8 +36,16 @@ def compiler():
     return sass_figures.Compiler()
 
 
+def dynamic_shared(text):
+    """{kernel: bytes of shared memory that its launch gives}, where groups of warps multiply."""
+    found = re.findall(r"void (\w+)_tiles\((?:(?!_tiles\(bool).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
+    return {kernel: int(bytes_) for kernel, bytes_ in found}
+
+
 def warnings(log, architecture):
-    lines = [line for line in log.splitlines() if "warning" in line.lower() or "error" in line.lower()]
+    """Also what ptxas only advises: that it serialises products which should run by themselves (C7510 and kin)."""
+    words = ("warning", "error", "potential performance loss", "serialized")
+    lines = [line for line in log.splitlines() if any(w in line.lower() for w in words)]
     return [f"{architecture}: {line}" for line in lines]
 
 
@@ -53,6 +61,8 @@ def measure(text):
             wrong.append(f"{architecture}: refused: {log}")
         elif not figures:
             figures = sass_figures.figures(code, log)
+            for kernel, bytes_ in dynamic_shared(text).items():
+                figures[kernel]["shared"] += bytes_
     return figures, wrong
 
 
@@ -119,7 +129,8 @@ def table(results):
             lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
             continue
         k = max(kernels.values(), key=lambda k: k["instructions"])
-        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor") if k[n]]
+        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor", "wgmma")
+                 if k[n]]
         lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
                      f"| {accesses(k['loads'], k['async'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
                      f"| {', '.join(other) or '-'} |")

@@ -110,7 +110,8 @@ def figures(code, log):
         loop = [op.split(".")[0] for op, _ in main_loop(listing)]
         out[name] = {**used[name], "instructions": len(ops), "loads": widths(listing, "LDG"),
                      "stores": widths(listing, "STG"), "async": widths(listing, "LDGSTS"),
-                     "tensor": count("HMMA", "IMMA", "DMMA", "QMMA", "HGMMA", "QGMMA", "UTCMMA"),
+                     "tensor": count("HMMA", "IMMA", "DMMA", "QMMA", "UTCMMA"),
+                     "wgmma": count("HGMMA", "IGMMA", "QGMMA"),
                      "local": count("LDL", "STL"), "shuffles": count("SHFL", "REDUX"), "barriers": count("BAR"),
                      "f64": count("DADD", "DMUL", "DFMA", "DSETP", "DMNMX"), "loop": len(loop),
                      "loop_integer": sum(op in INTEGER for op in loop)}

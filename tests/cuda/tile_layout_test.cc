@@ -55,6 +55,37 @@ TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
   }
 }
 
+// Where wgmma looks for an element: lines one after the other, of panels too, bits 4 to 6 of an address by 7 to 9, as
+// many as a line has.
+int64_t PlaceForWgmma(const TileLayout& layout, int64_t line, int64_t inner) {
+  const int64_t of_line = layout.of_line(),
+                at = 2 * (inner / of_line * layout.lines * of_line + line * of_line + inner % of_line);
+  return (at ^ (at / 128 % (of_line / 8) * 16)) / 2;
+}
+
+TEST(TileLayout, GroupsOfWarpsFindElementsAndCopiesHaveNoConflicts) {
+  for (const int64_t step : {16, 32, 64}) {
+    for (const auto& [extent, part] :
+         {std::pair<int64_t, int64_t>{128, 64}, {128, 128}, {64, 64}, {64, 32}, {16, 16}}) {
+      for (const bool along_sum : {false, true}) {
+        const TileLayout layout = WarpgroupLayout(extent, step, along_sum, part);
+        ExpectPermutation(layout);
+        for (int64_t line = 0; line < layout.lines; ++line) {
+          for (int64_t inner = 0; inner < layout.length; ++inner) {
+            ASSERT_EQ(layout.PlaceOf(line, inner), PlaceForWgmma(layout, line, inner));
+          }
+        }
+        if (!along_sum) {
+          EXPECT_LE(layout.of_line(), part) << "a panel of two groups of warps";
+        }
+        const int64_t per_line = layout.of_line() / 8;
+        const auto copied = [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * 8); };
+        EXPECT_EQ(Conflicts(32, 16, 2, copied), 1u) << extent << " " << step << " " << along_sum;
+      }
+    }
+  }
+}
+
 // Of a warp 4 rows and 8 columns of threads read `n` elements each; the rows are the same for 8 lanes.
 TEST(TileLayout, RegistersReadWithoutConflicts) {
   for (const int64_t bytes : {4, 8}) {

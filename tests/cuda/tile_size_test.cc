@@ -39,6 +39,29 @@ TEST(TileSize, SmallProductsHaveNone) {
   EXPECT_EQ(Of(Shape(8, 4096, 4096)), "16 x 128 / 4");
 }
 
+// As the same number of tiles; 64 rows for a group of warps, two groups.
+TEST(TileSize, OfGroupsOfWarps) {
+  const auto of = [](int64_t rows, int64_t columns, int64_t trips) {
+    return ByWarpgroups({.extents = {rows, columns}, .step = 32, .cuts = 4}, trips);
+  };
+  for (const int64_t columns : {16, 64, 128}) {
+    for (const int64_t rows : {64, 128}) {
+      const TileSize size = of(rows, columns, 100);
+      EXPECT_EQ(size.extents[0] / size.parts[0], 64);
+      EXPECT_EQ(size.parts[0] * size.parts[1], 2);
+      EXPECT_EQ(size.cuts, 4);
+      EXPECT_EQ(size.step, 64);
+      EXPECT_GE(size.stages, 3);
+      EXPECT_LE((rows + columns) * size.step * size.stages * 2, kWarpgroupSharedBytes);
+    }
+  }
+  EXPECT_EQ(of(64, 64, 33).step, 64);
+  EXPECT_EQ(of(64, 64, 32).step, 32);
+  EXPECT_EQ(of(64, 64, 1).step, 16);
+  EXPECT_EQ(of(32, 64, 100).step, 0);
+  EXPECT_EQ(of(16, 128, 100).step, 0);
+}
+
 // What a tile holds fits into shared memory and registers, for all types.
 TEST(TileSize, Fits) {
   for (const bool on_tensor_cores : {false, true}) {

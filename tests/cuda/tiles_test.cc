@@ -1,56 +1,8 @@
 // Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of
-// operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses. The
-// numbers are whole and small, so that sums are exact in any order.
-#include <gtest/gtest.h>
-
-#include <random>
-
-#include "cuda/same_bytes.h"
-#include "cuda/standin/standin.h"
+// operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses.
+#include "cuda/tile_programs.h"
 
 namespace ricci::testing { namespace {
-
-struct Sizes {
-  int64_t rows, columns, trips;
-};
-
-class Tiles : public SameBytes {
- protected:
-  ~Tiles() override { EXPECT_EQ(OfStandin<const char*()>("ricci_standin_complaints")(), std::string()); }
-
-  // A program with R, C and K in place of the numbers of rows, columns and trips, and T and S of types.
-  Program Of(std::string text, Sizes n, const std::string& type = "f32", const std::string& sum = "f32") {
-    const auto put = [&](char letter, const std::string& by) {
-      for (size_t at = 0; (at = text.find(letter, at)) != text.npos; at += by.size()) text.replace(at, 1, by);
-    };
-    put('R', std::to_string(n.rows));
-    put('C', std::to_string(n.columns));
-    put('K', std::to_string(n.trips));
-    put('T', type);
-    put('S', sum);
-    return runner_.Parse(text);
-  }
-  void ExpectText(const Program& f, const std::string& wanted, bool found = true) {
-    const std::string text = runner_.Dump(f, "native", "cuda");
-    EXPECT_EQ(text.find(wanted) != text.npos, found) << text;
-  }
-  void Expect(const Program& f, Ways ways = {}) {
-    ExpectText(f, "// tiles of ");
-    ExpectSameBytes(f, ways);
-  }
-  // Operands as they are or transposed.
-  static std::string Product(bool left, bool right) {
-    return std::string("program f(%x: T") + (left ? "[K,R]" : "[R,K]") + ", %y: T" + (right ? "[C,K]" : "[K,C]") +
-           ") {\n  %z: S[R,C] = dot_general(%x, %y) lhs_contract=[" + (left ? "0" : "1") + "] rhs_contract=[" +
-           (right ? "1" : "0") + "] preferred_element_type=S\n  return %z\n}";
-  }
-  Sizes Any() {
-    const auto draw = [this](int64_t least) { return std::uniform_int_distribution<int64_t>(least, 130)(random_); };
-    return {draw(16), draw(16), draw(16)};
-  }
-
-  std::mt19937_64 random_{7};
-};
 
 TEST_F(Tiles, LayoutsAndSizes) {
   for (const bool left : {false, true}) {

@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 to=$folder/ricci_gpu
 mkdir -p "$to/lib"
-cp -R "$here/run.sh" "$here/measure_jax.py" "$here/loops.ricci" "$here/measured" "$to"
+cp -R "$here/run.sh" "$here/measure_jax.py" "$here/loops.ricci" "$here/measured" "$here/checked" "$to"
 for name in ricci ricci_fuzz; do
   program=$(find "$build" -name "$name" -type f -perm -u+x | head -n 1)
   [ -n "$program" ] || { echo "$0: no $name under $build" >&2; exit 1; }

@@ -27,6 +27,7 @@ struct Meeting {
   unsigned mask, bytes;
   const void* mine;
   void* all;
+  unsigned group;
 };
 struct PtxOperand;
 struct Place {
@@ -38,6 +39,8 @@ struct Place {
   unsigned long long* blocks_left;
   void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
   void (*set_condition)(unsigned long long condition, unsigned value);
+  void (*fence_proxy)();
+  void (*fault)(const char* what);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }
@@ -114,10 +117,12 @@ RICCI_UNSEEN __attribute__((noinline)) static unsigned __ballot_sync(unsigned ma
 RICCI_UNSEEN __attribute__((noinline)) static void __syncwarp(unsigned mask = 0xffffffffu) {
   ricci_meet("__syncwarp", RICCI_SITE, mask, 0);
 }
+RICCI_UNSEEN static void ricci_after_barrier();
 RICCI_UNSEEN static void __syncthreads() {
   const Place* const p = ricci_here();
   p->barrier();
   Enter(p);
+  ricci_after_barrier();
 }
 
 extern "C" {

@@ -83,6 +83,13 @@ void Ptx(const char* text, PtxOperand* operands, unsigned n, const void* site, c
   SetPtxFault(text, wrong);
   Leave();
 }
+void FenceProxy() {
+  if (block->launch.check != nullptr) block->launch.check->Show(block->running->thread);
+}
+void FaultOf(const char* what) {
+  block->fault = std::string(what) + ": thread " + std::to_string(block->running->thread.number);
+  Leave();
+}
 void NeverEnds() {
   block->fault = "never ends: thread " + std::to_string(block->running->thread.number) +
                  " runs after as many steps as a launch may have";
@@ -99,7 +106,7 @@ void SetThread(Fiber& f, size_t i) {
   f.place.thread[0] = static_cast<unsigned>(i % threads[0]);
   f.place.thread[1] = static_cast<unsigned>(i / threads[0] % threads[1]);
   f.place.thread[2] = static_cast<unsigned>(i / threads[0] / threads[1]);
-  f.thread = {.number = static_cast<uint32_t>(i), .met = {}};
+  f.thread = {.number = static_cast<uint32_t>(i), .met = {}, .hidden = {}};
   f.copies = {};
 }
 
@@ -120,6 +127,8 @@ void Prepare(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_
   f.place.access = OnAccess;
   f.place.never_ends = NeverEnds;
   f.place.ptx = Ptx;
+  f.place.fence_proxy = FenceProxy;
+  f.place.fault = FaultOf;
   getcontext(&f.context);
   f.context.uc_stack.ss_sp = stack;
   f.context.uc_stack.ss_size = bytes;
@@ -141,11 +150,36 @@ bool All(const Block& b, State state) {
 
 // ---- operations of warps ----
 bool IsSameMeeting(const Meeting& a, const Meeting& b) {
-  return std::strcmp(a.what, b.what) == 0 && a.site == b.site && a.mask == b.mask && a.bytes == b.bytes;
+  return std::strcmp(a.what, b.what) == 0 && a.site == b.site && a.mask == b.mask && a.bytes == b.bytes &&
+         a.group == b.group;
+}
+
+// ---- operations of groups of warps ----
+Fiber* GroupOf(const Fiber& f) { return &block->fibers[NumberOf(f) / f.meeting.group * f.meeting.group]; }
+// The thread of the group of `f` that does not wait where it does; null if all do.
+const Fiber* MissingOfGroup(const Fiber& f) {
+  const Fiber* const group = GroupOf(f);
+  for (size_t i = 0; i < f.meeting.group; ++i) {
+    if (group + i == block->fibers.data() + block->fibers.size()) return &f;  // the group is not whole
+    if (group[i].state != State::kMeets || !IsSameMeeting(f.meeting, group[i].meeting)) return &group[i];
+  }
+  return nullptr;
+}
+void GoOnAsGroup(const Fiber& f) {
+  Fiber* const group = GroupOf(f);
+  for (size_t i = 0; i < f.meeting.group; ++i) {
+    const bool is_same = std::memcmp(group[i].meeting.mine, group->meeting.mine, group->meeting.bytes) == 0;
+    if (!is_same && block->fault.empty()) {
+      block->fault = std::string(f.meeting.what) + ": thread " + std::to_string(NumberOf(group[i])) +
+                     " gives other operands than thread " + std::to_string(NumberOf(*group));
+    }
+    group[i].state = State::kReady;
+  }
 }
 
 // Whether all lanes that the mask of `f` names wait where it does.
 bool HaveCome(const Fiber& f) {
+  if (f.meeting.group != 0) return MissingOfGroup(f) == nullptr;
   const Fiber* const warp = WarpOf(f);
   if (!Names(f.meeting.mask, NumberOf(f) % kWarp)) return false;
   for (size_t lane = 0; lane < kWarp; ++lane) {
@@ -157,6 +191,7 @@ bool HaveCome(const Fiber& f) {
 }
 
 void Exchange(Fiber& f) {
+  if (f.meeting.group != 0) return GoOnAsGroup(f);
   Fiber* const warp = WarpOf(f);
   const Meeting met = f.meeting;
   std::vector<Thread*> lanes;
@@ -237,6 +272,8 @@ std::string At(const Fiber& f) {
 
 // Why lanes that the mask of `f` names do not meet it.
 std::string WhyApart(const Fiber& f) {
+  if (f.meeting.group != 0)
+    return At(*MissingOfGroup(f)) + (MissingOfGroup(f) == &f ? ", whose group is not whole" : "");
   const Fiber* const warp = WarpOf(f);
   if (!Names(f.meeting.mask, NumberOf(f) % kWarp)) return "whose mask does not name it";
   for (size_t lane = 0; lane < kWarp; ++lane) {

@@ -33,7 +33,8 @@ struct Function {
   uint64_t arguments = 0;
   bool meets = false;  // its threads wait for each other
   Library* library = nullptr;
-  const Module* module = nullptr;  // through which it was found
+  const Module* module = nullptr;   // through which it was found
+  unsigned most_shared = 48 << 10;  // dynamic shared memory that a launch may give a block, until more is asked for
 };
 
 struct Library {

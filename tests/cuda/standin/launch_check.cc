@@ -7,10 +7,15 @@ namespace ricci::cuda::standin {
 namespace {
 
 // The kinds of accesses as the prelude gives them; what is not of one size may have any alignment.
-enum Kind : uint32_t { kRead, kWrite, kAtomic, kReadOfRange, kWriteOfRange };
+enum Kind : uint32_t { kRead, kWrite, kAtomic, kReadOfRange, kWriteOfRange, kReadByTensorCores };
 Access AccessOf(uint32_t kind) {
   if (kind == Kind::kAtomic) return Access::kAtomic;
-  return kind == kRead || kind == kReadOfRange ? Access::kRead : Access::kWrite;
+  return kind == kWrite || kind == kWriteOfRange ? Access::kWrite : Access::kRead;
+}
+constexpr uint32_t kGroup = 128, kMostThreads = 1024;  // of threads
+std::string ThreadName(uint32_t number) {
+  if (number < kMostThreads) return "thread " + std::to_string(number);
+  return "group of warps " + std::to_string(number - kMostThreads);
 }
 const char* Verb(Access a) {
   return a == Access::kRead ? "reads" : a == Access::kWrite ? "writes" : "updates atomically";
@@ -54,6 +59,15 @@ LaunchCheck::~LaunchCheck() {
 void LaunchCheck::BeginBlock(uint64_t block) {
   block_ = block;
   races_.BeginBlock(block);
+  groups_.resize(kMostThreads / kGroup);
+  for (uint32_t g = 0; g < groups_.size(); ++g) {
+    groups_[g] = {.number = kMostThreads + g, .met = {}, .hidden = {}};
+  }
+}
+
+void LaunchCheck::Barrier(std::vector<Thread*>& threads) {
+  races_.Barrier(threads);
+  for (Thread& g : groups_) g.segment = 0;
 }
 
 void LaunchCheck::EndBlock() {
@@ -79,6 +93,7 @@ const LaunchCheck::Buffer* LaunchCheck::BufferOf(uintptr_t p) {
 
 bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site) {
   if (p - stack_ < stack_bytes_) return true;
+  if (kind == kReadByTensorCores) return NoteByTensorCores(p, bytes, site);
   const Access access = AccessOf(kind);
   Library& library = *function_.library;
   SharedSection* const section = library.fixed.Has(p)     ? &library.fixed
@@ -117,6 +132,22 @@ bool LaunchCheck::NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes
   return true;
 }
 
+// They read at any time between what issues a product and what waits for it, and only what was shown to them.
+bool LaunchCheck::NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* site) {
+  Library& library = *function_.library;
+  SharedSection& section = library.dynamic.Has(p) ? library.dynamic : library.fixed;
+  Thread* const thread = thread_;
+  thread_ = &groups_[thread->number / kGroup];
+  const bool goes_on = NoteShared(section, p, bytes, Access::kRead, site);
+  RaceLog::Race last;
+  if (goes_on && !has_complained_ && !races_.IsShown(section.shadow, p - section.begin, bytes, last)) {
+    has_complained_ = true;
+    Complain("no fence.proxy.async: " + Said(Access::kRead, bytes, PlaceOf(p), site) + ", which " + Other(last));
+  }
+  thread_ = thread;
+  return goes_on;
+}
+
 bool LaunchCheck::NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site) {
   if (p - b.begin + bytes > b.bytes) return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
   RaceLog::Race race;
@@ -139,12 +170,12 @@ void LaunchCheck::Complain(const std::string& what) {
 }
 
 std::string LaunchCheck::Said(Access access, uint32_t bytes, const std::string& place, const void* site) const {
-  return "thread " + std::to_string(thread_->number) + " of block " + std::to_string(block_) + " " + Verb(access) +
-         " " + std::to_string(bytes) + " bytes at " + place + " (" + function_.library->LineOf(site) + ")";
+  return ThreadName(thread_->number) + " of block " + std::to_string(block_) + " " + Verb(access) + " " +
+         std::to_string(bytes) + " bytes at " + place + " (" + function_.library->LineOf(site) + ")";
 }
 
 std::string LaunchCheck::Other(const RaceLog::Race& race) const {
-  return "thread " + std::to_string(race.thread) + " of block " + std::to_string(race.block) + " " + Verb(race.earlier);
+  return ThreadName(race.thread) + " of block " + std::to_string(race.block) + " " + Verb(race.earlier);
 }
 
 // The array or the argument that begins before it, and how far it is from there.

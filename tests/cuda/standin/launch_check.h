@@ -19,7 +19,8 @@ class LaunchCheck {
 
   void BeginBlock(uint64_t block);
   void EndBlock();
-  void Barrier(std::vector<Thread*>& threads) { races_.Barrier(threads); }
+  void Barrier(std::vector<Thread*>& threads);
+  void Show(Thread& t) { races_.Show(t); }
   void SyncWarp(const std::vector<Thread*>& lanes) { races_.SyncWarp(lanes); }
   // The thread that runs from now on; what is in its stack is its own.
   void Runs(Thread* t, uintptr_t stack, uint64_t bytes);
@@ -38,6 +39,7 @@ class LaunchCheck {
 
   const Buffer* BufferOf(uintptr_t p);
   bool NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site);
+  bool NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* site);
   bool NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
   bool Fail(const std::string& what);
   void Complain(const std::string& what);
@@ -52,6 +54,7 @@ class LaunchCheck {
   const uint64_t shared_bytes_;
   std::vector<Buffer> buffers_;  // by address
   const Buffer* latest_ = nullptr;
+  std::vector<Thread> groups_;  // of four warps, as whose reads those of tensor cores count
   Thread* thread_ = nullptr;
   uintptr_t stack_ = 0;
   uint64_t stack_bytes_ = 0, block_ = 0;

@@ -114,4 +114,8 @@ extern "C" void ricci_standin_run() {
   for (size_t i = 0; i < m.all_streams.size(); ++i) m.Drain(lock, m.all_streams[i], m.all_streams[i].pushed);
 }
 
+extern "C" void ricci_standin_capability(int capability) {
+  ricci::cuda::standin::Machine::Get().capability = capability;
+}
+
 extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }

@@ -55,12 +55,29 @@ void RaceLog::SyncWarp(const std::vector<Thread*>& lanes) {
   }
 }
 
+void RaceLog::Show(Thread& t) {
+  for (const uint32_t s : t.hidden) segments_[s - first_segment_].is_shown = true;
+  t.hidden.clear();
+  t.segment = 0;
+}
+
+bool RaceLog::IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, Race& out) const {
+  for (uint64_t b = offset; b < offset + bytes; ++b) {
+    const uint32_t write = shadow.At(b).cells[b % Page::kBytes].write;
+    if (write < first_of_block_ || At(write).is_shown) continue;
+    out = {b, At(write).block, At(write).thread, Access::kWrite};
+    return false;
+  }
+  return true;
+}
+
 void RaceLog::Forget() { *this = RaceLog(); }
 
 uint32_t RaceLog::SegmentOf(Thread& t) {
   if (t.segment == 0) {
     segments_.push_back({block_, interval_, t.number, t.epoch});
     t.segment = first_segment_ + static_cast<uint32_t>(segments_.size()) - 1;
+    t.hidden.push_back(t.segment);
   }
   return t.segment;
 }

@@ -24,6 +24,7 @@ struct Thread {
   uint32_t segment = 0;       // what it has done since it last met others; 0: nothing yet
   uint32_t epoch = 1;         // counts the times that it has met others of its warp
   std::vector<uint32_t> met;  // of each lane of its warp the epoch up to which it is in order; empty: it has met none
+  std::vector<uint32_t> hidden;  // segments since it has last shown what it wrote to tensor cores
 };
 
 // Of each byte: numbers of segments, or sets of them.
@@ -61,6 +62,10 @@ class RaceLog {
   void Barrier(std::vector<Thread*>& threads);
   // These lanes of a warp have met.
   void SyncWarp(const std::vector<Thread*>& lanes);
+  // What the thread has written until now may be read by tensor cores (fence.proxy.async).
+  void Show(Thread& t);
+  // Whether all these bytes, which the block has written, were shown by who has written them last.
+  bool IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, Race& out) const;
   // An access of memory of the device, or of the block alone. True, with the first one, if it races.
   bool Note(Thread& t, Shadow& shadow, uint64_t offset, uint64_t bytes, Access access, bool of_block, Race& out);
   // Whether this block has written all these bytes of its memory. If not, `missing` is the first that it has not.
@@ -74,6 +79,7 @@ class RaceLog {
   struct Segment {
     uint64_t block = 0;
     uint32_t interval = 0, thread = 0, epoch = 0;
+    bool is_shown = false;
   };
   struct LanesOfWarp {
     uint64_t block;

@@ -76,6 +76,9 @@ class Machine {
   uint64_t seed = 1;
   int driver_version = 12040;  // as cuDriverGetVersion would say
   uint32_t most_depth = ~0u;   // of conditional nodes in each other
+  int capability = 90;         // of the devices
+  // The most dynamic shared memory that a block may be given when it is asked for.
+  unsigned MostSharedBytes() const { return (capability == 90 ? 227u : capability == 80 ? 163u : 99u) << 10; }
 
   // ---- standin_calls.cc ----
   // At the start of each call: the error that it must give.
@@ -116,6 +119,7 @@ struct Meeting {
   unsigned mask = 0, bytes = 0;
   const void* mine = nullptr;
   void* all = nullptr;
+  unsigned group = 0;  // so many threads meet in place of a warp, who must all give the same and get nothing
 };
 // Where a thread is: block, blocks, thread in its block, threads of a block; each by x, y, z.
 struct Place {
@@ -131,6 +135,8 @@ struct Place {
   // An instruction of inline PTX (ptx.h); addresses in shared memory are counted from `shared`.
   void (*ptx)(const char* text, PtxOperand* operands, unsigned n, const void* site, char* shared);
   void (*set_condition)(unsigned long long condition, unsigned value);  // cudaGraphSetConditional
+  void (*fence_proxy)();            // the thread shows what it has written to tensor cores (race_log.h)
+  void (*fault)(const char* what);  // the thread has done what a GPU forbids: the launch ends
 };
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, and kMeets if its threads wait for each other.
@@ -193,6 +199,8 @@ extern "C" const char* ricci_standin_complaints();
 extern "C" void ricci_standin_seed(uint64_t seed);
 // Of so many texts one is compiled so that all its accesses are checked; 0: none. First all are.
 extern "C" void ricci_standin_check(uint32_t every);
+// What devices say of their compute capability from now on: 90 for 9.0, which they have first.
+extern "C" void ricci_standin_capability(int capability);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
 // The version of the driver, such as 12000: an older one knows fewer functions, and no newer PTX. First 12040.

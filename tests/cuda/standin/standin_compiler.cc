@@ -17,6 +17,7 @@
 
 #include "device_matrices.h"
 #include "device_prelude.h"
+#include "device_warpgroups.h"
 #include "kernel_library.h"
 #include "ptx_text.h"
 
@@ -63,8 +64,9 @@ std::string Callers(const std::string& text) {
     const bool meets = HasAny(body, meeting);
     out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
            "(void** a, const Place* p) {\n  if (p == 0) return " +
-           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) + "ull;\n  Enter(p);\n  " + kernel + "(" +
-           values + ");\n  return 0;\n}\n";
+           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) +
+           "ull;\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
+           ");\n  ricci_end_thread();\n  return 0;\n}\n";
   }
   return out;
 }
@@ -101,6 +103,7 @@ constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=of
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
 std::atomic<bool> is_evaluated{false};  // inline PTX is
+constexpr const char* kFlagsOfWarpgroups = " -D__CUDA_ARCH_FEAT_SM90_ALL";
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
 std::string refused;            // texts with this word are
 std::atomic<uint32_t> made{0};  // texts that were not
@@ -110,10 +113,13 @@ constexpr const char* kLinkedFunctions[] = {"cudaGraphSetConditional"};
 
 struct Program {
   std::string source, log;
+  std::string architecture;
   std::string code;       // the length, then the shared object
   bool unlinked = false;  // calls that are not linked are allowed
 
-  std::string key() const { return std::string(unlinked ? "unlinked\n" : "") + (is_evaluated ? "PTX\n" : "") + source; }
+  std::string key() const {
+    return architecture + (unlinked ? " unlinked" : "") + (is_evaluated ? " PTX\n" : "\n") + source;
+  }
 };
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -130,13 +136,16 @@ int CompileNew(Program& p) {
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               log = folder / "log";
   const std::string text = WithDynamicArrays(p.source);
-  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << (is_evaluated ? PtxPrelude() : "")
-                        << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "") << "#line 1 \"ricci.cu\"\n"
+  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << DeviceWarpgroups()
+                        << (is_evaluated ? PtxPrelude() : "") << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "")
+                        << "#line 1 \"ricci.cu\"\n"
                         << (is_evaluated ? WithPtxCalls(text) : text) << "\n"
                         << Callers(p.source) << DeviceEnd();
   const bool is_checked = check_every != 0 && checked++ % check_every == 0;
-  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") + " -nostdlib -x c++ " +
-                              source.string() + " -o " + object.string() + " -lm -lc 2> " + log.string();
+  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") +
+                              (p.architecture == "sm_90a" && !is_evaluated ? kFlagsOfWarpgroups : "") +
+                              " -nostdlib -x c++ " + source.string() + " -o " + object.string() + " -lm -lc 2> " +
+                              log.string();
   const int status = std::system(command.c_str());
   p.log = ReadFile(log);
   const std::string library = ReadFile(object);
@@ -254,7 +263,7 @@ uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
 void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
 uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }
 int nvrtcCreateProgram(void** out, const char* source, const char*, int, const char* const*, const char* const*) {
-  *out = new Program{source, {}, {}};
+  *out = new Program{source, {}, {}, {}};
   return 0;
 }
 // The newest architecture that the compiler knows.
@@ -267,9 +276,13 @@ int nvrtcDestroyProgram(void** program) {
   return 0;
 }
 int nvrtcCompileProgram(void* program, int n_options, const char* const* options) {
+  constexpr std::string_view kArchitecture = "--gpu-architecture=";
   auto& p = *static_cast<Program*>(program);
-  p.unlinked = std::any_of(options, options + n_options,
-                           [](const char* o) { return std::strcmp(o, "--relocatable-device-code=true") == 0; });
+  for (int i = 0; i < n_options; ++i) {
+    const std::string_view option = options[i];
+    if (option.substr(0, kArchitecture.size()) == kArchitecture) p.architecture = option.substr(kArchitecture.size());
+    if (option == "--relocatable-device-code=true") p.unlinked = true;
+  }
   return ricci::cuda::standin::Compile(p);
 }
 int nvrtcGetCUBINSize(void* program, size_t* bytes) { return *bytes = static_cast<Program*>(program)->code.size(), 0; }

@@ -49,7 +49,11 @@ CuResult cuDeviceGetName(char* name, int size, CuDevice) {
   return kCuSuccess;
 }
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
-  *value = attribute == kCuAttributeMajor ? 9 : attribute == kCuAttributeMinor ? 0 : 4;
+  const int capability = Machine::Get().capability;
+  *value = attribute == kCuAttributeMajor        ? capability / 10
+           : attribute == kCuAttributeMinor      ? capability % 10
+           : attribute == kCuAttributeMostShared ? static_cast<int>(Machine::Get().MostSharedBytes())
+                                                 : 4;
   return kCuSuccess;
 }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {

@@ -71,7 +71,7 @@ std::string NameOf(CuFunction f) { return As<Function>(f).name; }
 
 CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
                     unsigned shared_bytes, Work& out) {
-  constexpr uint64_t kMostThreads = 1024, kMostSharedBytes = 227 << 10;
+  constexpr uint64_t kMostThreads = 1024;
   const Function& f = As<Function>(function);
   Place place{};
   uint64_t blocks = 1, threads = 1;
@@ -79,12 +79,23 @@ CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsign
     blocks *= place.blocks[d] = grid[d];
     threads *= place.threads[d] = block[d];
   }
-  if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > kMostSharedBytes) return kInvalidValue;
+  if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > f.most_shared) return kInvalidValue;
   std::vector<CuPointer> values;
   for (uint64_t i = 0; i < f.arguments; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
   out = [&f, values, place, shared_bytes](const StepRef& step) mutable {
     RunGrid(f, values, place, shared_bytes, step);
   };
+  return kCuSuccess;
+}
+
+CuResult cuFuncSetAttribute(CuFunction f, int attribute, int value) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (CurrentDevice(m, "cuFuncSetAttribute") < 0) return kInvalidContext;
+  if (attribute != kCuFunctionMostShared || value < 0 || static_cast<unsigned>(value) > m.MostSharedBytes()) {
+    return kInvalidValue;
+  }
+  As<Function>(f).most_shared = static_cast<unsigned>(value);
   return kCuSuccess;
 }
 
