@@ -6,6 +6,7 @@
 #include "forms.h"
 #include "line_sort.h"
 #include "offline.h"
+#include "ordered_scatter.h"
 
 namespace ricci::cuda {
 namespace {
@@ -176,12 +177,25 @@ Settings SettingsOf(ricci_ctx* ctx) {
   option("cuda.compiler", compiler);
   option("cuda.arch", settings.architecture);
   option("cuda.disassembler", settings.disassembler);
+  option("cuda.scatter", settings.scatter);
   if (!compiler.empty()) settings.compilers = {compiler};
   return settings;
 }
 
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&] { return AttachDevices(ctx, SettingsOf(ctx)); });
+}
+
+ricci_status* AddLowerings(ricci_ctx* ctx, const Settings& settings) {
+  constexpr std::pair<std::string_view, ScatterWay> kWays[] = {
+      {"ordered", ScatterWay::kOrdered}, {"sorted", ScatterWay::kSorted}, {"atomics", ScatterWay::kAtomics}};
+  for (const auto& [name, way] : kWays) {
+    if (settings.scatter != name) continue;
+    ricci_status* const failed = AddLineSort(ctx);
+    return failed != nullptr ? failed : AddScatters(ctx, way);
+  }
+  return Fail(RICCI_INVALID_ARGUMENT,
+              "the option cuda.scatter is " + settings.scatter + "; it must be ordered, sorted or atomics");
 }
 
 constexpr ricci_plugin kPlugin = Describe("cuda", "0.1.0", Attach);
@@ -198,7 +212,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     }
     std::shared_ptr<Compiler> compiler = OpenCompiler(settings.compilers, error);
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
-    if (ricci_status* failed = AddLineSort(ctx)) return failed;
+    if (ricci_status* failed = AddLowerings(ctx, settings)) return failed;
     compiler->disassembler = settings.disassembler;
     if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
     int count = 0;

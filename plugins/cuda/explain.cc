@@ -59,6 +59,12 @@ bool IsLike(const ricci_plan_source& a, const ricci_plan_source& b) {
          std::string_view(a.entry.ptr, a.entry.len) == std::string_view(b.entry.ptr, b.entry.len) &&
          std::equal(a.grid, a.grid + 3, b.grid) && std::equal(a.block, a.block + 3, b.block);
 }
+// What a text says of itself by a comment that it begins with.
+std::string SaidBy(const ricci_plan_source& s) {
+  const std::string_view text = TextOf(s);
+  if (!text.starts_with("// ")) return "as its primitive wants it";
+  return std::string(text.substr(3, text.find('\n') - 3));
+}
 uint32_t LaunchesLike(const ricci_plan& plan, uint32_t source) {
   return static_cast<uint32_t>(std::count_if(plan.sources, plan.sources + plan.n_sources,
                                              [&](const auto& s) { return IsLike(s, plan.sources[source]); }));
@@ -89,7 +95,7 @@ class Explainer {
 
   void Source(const ricci_plan_source& s, uint32_t launches) {
     const std::string name(s.entry.ptr, s.entry.len);
-    text += "source " + name + ": as its primitive wants it" +
+    text += "source " + name + ": " + SaidBy(s) +
             (launches == 1 ? "" : ", " + std::to_string(launches) + " times with other numbers") + "\n";
     text += Format("  launch: %lld x %lld x %lld blocks of %lld x %lld x %lld threads\n", Wide(s.grid[0]),
                    Wide(s.grid[1]), Wide(s.grid[2]), Wide(s.block[0]), Wide(s.block[1]), Wide(s.block[2]));

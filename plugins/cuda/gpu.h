@@ -16,8 +16,9 @@ namespace ricci::cuda {
 struct Settings {
   std::string driver = "libcuda.so.1";
   std::vector<std::string> compilers = {"libnvrtc.so.13", "libnvrtc.so.12"};
-  std::string disassembler;  // the path of nvdisasm, for people who read machine code; empty: none
-  std::string architecture;  // not empty: one device that only compiles for it, without a driver (offline.h)
+  std::string disassembler;         // the path of nvdisasm, for people who read machine code; empty: none
+  std::string architecture;         // not empty: one device that only compiles for it, without a driver (offline.h)
+  std::string scatter = "ordered";  // or `sorted`, or `atomics` (ordered_scatter.h)
 };
 
 inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated

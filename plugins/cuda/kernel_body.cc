@@ -207,6 +207,14 @@ void KernelPrinter::Yield(uint32_t i) {
   in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
 }
 
+void KernelPrinter::End(uint32_t i) {
+  Close();
+  if (!in_parts_ || !phases_.of_scans) return;
+  for (uint32_t scan = 1; scan < i; ++scan) {
+    if (phases_.trips[scan] != 0 && blocks_.close[scan] == i) StoreTotals(scan);
+  }
+}
+
 // The coordinate of a point, or of number e of its group.
 std::string KernelPrinter::DomainValue(uint32_t dimension) const {
   const bool of_group = in_group_ && vector_.of_points;
@@ -267,7 +275,7 @@ void KernelPrinter::Instruction(uint32_t i) {
     case RICCI_K_ELSE:
       return Else();
     case RICCI_K_END:
-      return Close();
+      return End(i);
     case RICCI_K_REDUCE:
       return Reduce(i);
     case RICCI_K_YIELD:

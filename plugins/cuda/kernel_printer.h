@@ -18,9 +18,6 @@
 
 namespace ricci::cuda {
 
-// The function that makes an update of integers at once; empty if there is none that every device has.
-std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
-
 Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector);
 
 class KernelPrinter {
@@ -43,6 +40,7 @@ class KernelPrinter {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
     launch_.parts_threads = launch_.points * launch_.parts * kBlock;
+    if (phases_.of_scans) launch_.blocks = launch_.points * launch_.parts;
     if (tile_->IsUsed()) LaunchTiles();
     if (transposed_.IsUsed()) launch_.tiles = transposed_.tiles();
   }
@@ -134,13 +132,21 @@ class KernelPrinter {
   void StoreOfRun(uint32_t i);
 
   // ---- phases_text.cc ----
-  bool IsInParts(uint32_t i) const { return phases_.parts != 0 && phases_.trips[i] != 0; }
+  // A reduction, of which the launch that is not of parts has no trips.
+  bool IsInParts(uint32_t i) const { return phases_.parts != 0 && !phases_.of_scans && phases_.trips[i] != 0; }
+  // The launch that is being written runs a part of the loop's trips.
+  bool IsCutHere(uint32_t i) const {
+    return phases_.parts != 0 && phases_.trips[i] != 0 && (in_parts_ || phases_.of_scans);
+  }
   void PointsInParts(const std::string& type);
   // The first and the last trip (exclusive) of the part of a loop that is being written, or of all of it.
   std::pair<std::string, std::string> BoundsOf(uint32_t loop);
-  std::string PartsOf(uint32_t reduce, const std::string& number);
+  std::string PartsOf(uint32_t i, uint32_t dtype, const std::string& number);
+  std::string PartsOfReduction(uint32_t reduce, const std::string& number);
   void StorePart(uint32_t reduce);
   void CombineParts(uint32_t reduce);
+  void StoreTotals(uint32_t scan);
+  void PartsBefore(uint32_t scan);
 
   // ---- tile_text.cc ----
   void Tiles(const std::string& name);
@@ -253,6 +259,7 @@ class KernelPrinter {
   void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
   void Reduce(uint32_t i);
   void Yield(uint32_t i);
+  void End(uint32_t i);
 
   // ---- scan_text.cc ----
   bool IsScanOfTeam(uint32_t i) const { return At(i).op == RICCI_K_SCAN && team_.shared[i] != 0; }
@@ -267,8 +274,9 @@ class KernelPrinter {
   void Prefixes(uint32_t i);
   void OwnPrefixes(uint32_t i);
   void PrefixesOfTeam(uint32_t i);
-  void UpToLane(uint32_t i);
-  void UpToWarp(uint32_t i);
+  void TotalOfTeam(uint32_t i, bool with_prefixes);
+  void UpToLane(uint32_t i, bool with_prefixes);
+  void UpToWarp(uint32_t i, bool with_prefixes);
 
   const ricci_kernel_table& k_;
   const LineOf& line_of_;

@@ -111,7 +111,7 @@ void KernelPrinter::Points() {
   const std::string threads = cast + "(gridDim.x * " + (is_short ? "" : "(i64)") + "blockDim.x)";
   if (team_.size > 1) Decide(std::to_string(team_.size) + " threads for a point: " + team_.reason);
   if (team_.size == 1 && !vector_.of_points) Note("a thread for a point: " + team_.reason);
-  if (phases_.parts != 0 && !in_parts_) Note("second of two launches: combines the parts");
+  if (phases_.parts != 0 && !phases_.of_scans && !in_parts_) Note("second of two launches: combines the parts");
   if (vector_.size == 1) Note("no vectors: " + vector_.reason);
   if (!transposed_.reason.empty()) Note(transposed_.reason);
   if (HasGroupedTrips()) {
@@ -123,7 +123,7 @@ void KernelPrinter::Points() {
     GroupedPoints(type, thread, threads);
   } else if (launch_.groups != 0) {
     Groups(type, thread, threads);
-  } else if (in_parts_) {
+  } else if (in_parts_ || phases_.of_scans) {
     PointsInParts(type);
   } else if (team_.columns) {
     ColumnsOfPoints(type);

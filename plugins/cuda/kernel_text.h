@@ -3,6 +3,7 @@
 #define RICCI_CUDA_KERNEL_TEXT_H_
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_text.h"
@@ -26,11 +27,12 @@ struct Launch {
   // Shared memory that a launch with tiles gives each block where the architecture has products of groups of warps
   // (ModuleCompiler); of NAME_parts if there is one. 0: what the text declares is all.
   uint64_t tile_shared_bytes = 0;
-  // Long reductions are made in so many parts by a launch before this one (phases.h), of the function NAME_parts, which
-  // leaves them in memory that is the last argument of both. 0: there is no such launch.
+  // Long reductions and scans are made in so many parts by a launch before this one (phases.h), of the function
+  // NAME_parts, which leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;
   int64_t parts_threads = 0;  // of that launch
   uint64_t parts_bytes = 0;
+  int64_t blocks = 0;  // of this launch, where it has a block for each part too; 0: it has not
   // Private arrays that are too long for a thread are in memory too, the last argument, which holds so many bytes for
   // each thread that is launched. 0: they are the thread's.
   uint64_t thread_bytes = 0;
@@ -45,9 +47,13 @@ struct Launch {
     if (points == 0) return 0;
     if (tiles != 0) return tiles * kTileThreads;
     if (groups != 0) return groups * lanes;
+    if (blocks != 0) return blocks * team;
     return columns > 1 ? (points + columns - 1) / columns * columns * team : (points + vector - 1) / vector * team;
   }
 };
+
+// The function that makes an update of integers at once; empty if there is none that every device has.
+std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
 
 // The directive for a place in the host's source (source_lines.h); empty where it is unknown.
 using LineOf = std::function<std::string(uint64_t location)>;

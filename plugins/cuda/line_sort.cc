@@ -15,7 +15,10 @@ constexpr int64_t kMostTile = 2048, kLeastTile = 256;
 constexpr int64_t kMostShared = 46 << 10;  // of 48 KB, which every block has
 constexpr int64_t kMostBlocks = INT32_MAX;
 
-int64_t WordBytes(uint32_t dtype) { return BitsOf(dtype) > 32 ? 8 : 4; }
+int64_t KeyBytes(uint32_t dtype) {
+  const int64_t word = BitsOf(PartOf(dtype)) > 32 ? 8 : 4;
+  return IsComplex(dtype) ? 2 * word : word;
+}
 
 // ---- the operation ----
 std::optional<ricci_type_desc> TypeOf(const ricci_op* op, uint32_t operand) {
@@ -26,17 +29,6 @@ std::optional<ricci_type_desc> TypeOf(const ricci_op* op, uint32_t operand) {
   return std::nullopt;
 }
 
-// Sizes of tiles and the number of launches; false if a block has not the memory.
-bool CutLine(LineSort& s) {
-  int64_t bytes = 8;  // with what aligns a key
-  for (size_t k = 0; k < s.keys; ++k) bytes += WordBytes(s.dtypes[k]);
-  s.tile = kLeastTile;
-  while (s.tile < std::min(s.n, kMostTile) && 2 * s.tile * bytes <= kMostShared) s.tile *= 2;
-  if (s.tile * bytes > kMostShared) return false;
-  for (int64_t run = s.tile; run < s.n; run *= 2) ++s.merges;
-  return true;
-}
-
 // Nothing: the row's own lowering serves.
 std::optional<LineSort> SortOf(const ricci_op* op) {
   LineSort s;
@@ -44,7 +36,7 @@ std::optional<LineSort> SortOf(const ricci_op* op) {
   s.keys = static_cast<size_t>(ricci_op_int(op, "num_keys", 1));
   for (uint32_t i = 0; i < op->n_in; ++i) {
     const std::optional<ricci_type_desc> type = TypeOf(op, i);
-    if (!type || type->dtype == RICCI_C64 || type->dtype == RICCI_C128) return std::nullopt;
+    if (!type) return std::nullopt;
     s.dtypes.push_back(type->dtype);
     if (i != 0) continue;
     for (int64_t d = 0; d < type->rank; ++d) {
@@ -52,8 +44,7 @@ std::optional<LineSort> SortOf(const ricci_op* op) {
     }
     s.n = type->dims[dimension];
   }
-  const int64_t lines = s.outer * s.inner;
-  if (s.n <= kShortLine || lines == 0 || !CutLine(s) || s.tiles() > kMostBlocks / lines) return std::nullopt;
+  if (s.n <= kShortLine || s.outer * s.inner == 0 || !CutLines(s)) return std::nullopt;
   return s;
 }
 
@@ -70,30 +61,45 @@ ricci_source_scalar Scalar(int64_t v) { return {RICCI_I64, 0, static_cast<uint64
 ricci_status* GiveLaunches(void*, const ricci_op* op, const ricci_source_args* a) {
   return Guard([&]() -> ricci_status* {
     const LineSort sort = *SortOf(op);
-    const std::string text = PrintLineSort(sort);
-    // The last launch writes the results; those before it the workspace and the results in turn.
-    ricci_source_scalar scalars[] = {Scalar(sort.merges % 2 == 0), Scalar(0)};
+    DeviceText device;
+    const std::string functions = PrintLineSort(sort, FrameOf(sort), device), text = device.Text() + functions;
     ricci_source s = ricci_source_default();
     s.text = {text.data(), text.size()};
-    s.entry = ricci_str_of("sort_tiles");
-    s.grid[0] = sort.blocks();
-    s.block[0] = sort.tile / LineSort::kItems;
-    s.scalars = scalars;
-    s.n_scalars = 1;
     s.workspace_bytes = sort.workspace_bytes();
-    if (ricci_status* failed = a->give(a->sink, &s)) return failed;
-    s.entry = ricci_str_of("sort_merge");
-    s.n_scalars = 2;
-    for (int64_t merge = 0; merge < sort.merges; ++merge) {
-      scalars[0] = Scalar((sort.merges - merge) % 2);
-      scalars[1] = Scalar(sort.tile << merge);
-      if (ricci_status* failed = a->give(a->sink, &s)) return failed;
-    }
-    return nullptr;
+    return GiveLineSort(sort, s, *a);
   });
 }
 
 }  // namespace
+
+bool CutLines(LineSort& s) {
+  int64_t bytes = 8;  // with what aligns a key
+  for (size_t k = 0; k < s.keys; ++k) bytes += KeyBytes(s.dtypes[k]);
+  s.tile = kLeastTile;
+  while (s.tile < std::min(s.n, kMostTile) && 2 * s.tile * bytes <= kMostShared) s.tile *= 2;
+  if (s.tile * bytes > kMostShared) return false;
+  for (int64_t run = s.tile; run < s.n; run *= 2) ++s.merges;
+  return s.tiles() <= kMostBlocks / (s.outer * s.inner);
+}
+
+// The last launch writes the results; those before it the other arrays and the results in turn.
+ricci_status* GiveLineSort(const LineSort& sort, ricci_source s, const ricci_source_args& a) {
+  ricci_source_scalar scalars[] = {Scalar(sort.merges % 2 == 0), Scalar(0)};
+  s.entry = ricci_str_of("sort_tiles");
+  s.grid[0] = sort.blocks();
+  s.block[0] = sort.tile / LineSort::kItems;
+  s.scalars = scalars;
+  s.n_scalars = 1;
+  if (ricci_status* failed = a.give(a.sink, &s)) return failed;
+  s.entry = ricci_str_of("sort_merge");
+  s.n_scalars = 2;
+  for (int64_t merge = 0; merge < sort.merges; ++merge) {
+    scalars[0] = Scalar((sort.merges - merge) % 2);
+    scalars[1] = Scalar(sort.tile << merge);
+    if (ricci_status* failed = a.give(a.sink, &s)) return failed;
+  }
+  return nullptr;
+}
 
 uint64_t LineSort::PlaceOf(size_t operand) const {
   uint64_t place = 0;

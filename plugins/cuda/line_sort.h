@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "device_text.h"
 #include "ricci/primitive.h"
 
 namespace ricci::cuda {
 
 struct LineSort {
-  std::vector<uint32_t> dtypes;  // of the operands, which have one shape
+  std::vector<uint32_t> dtypes;  // of the operands, which have one shape; a complex key is two words, real part first
   size_t keys = 0;               // the first ones, which decide
   // The shape: `outer` x `n` x `inner`, sorted along n.
   int64_t outer = 1, n = 0, inner = 1;
@@ -30,8 +31,23 @@ struct LineSort {
   uint64_t workspace_bytes() const { return merges == 0 ? 0 : PlaceOf(dtypes.size()); }
 };
 
-// The whole text: functions `sort_tiles` and, if there are merges, `sort_merge`.
-std::string PrintLineSort(const LineSort& sort);
+// Finds the size of tiles and the number of merges. False if a block has not the memory for a tile, or a launch has too
+// many blocks.
+bool CutLines(LineSort& sort);
+
+// Arguments of the functions, and lines that declare from them `operands`, `results` and `other`: structs of the
+// addresses of the arrays. Tiles may be read from where `results` or `other` is, if that is not what their launch
+// writes.
+struct LineSortFrame {
+  std::string arguments, places;
+};
+// Those of a lowering of `sort`.
+LineSortFrame FrameOf(const LineSort& sort);
+
+// Functions `sort_tiles` and, if there are merges, `sort_merge`, after what is in `device`, which is not printed.
+std::string PrintLineSort(const LineSort& sort, const LineSortFrame& frame, DeviceText& device);
+// Gives their launches; `s` has the text and what else they have in common.
+ricci_status* GiveLineSort(const LineSort& sort, ricci_source s, const ricci_source_args& a);
 
 // For the row `sort`, if the context has one.
 ricci_status* AddLineSort(ricci_ctx* ctx);

@@ -135,13 +135,23 @@ $P
 }
 )";
 
+std::string X(size_t operand) { return "x" + std::to_string(operand); }
+std::string TypeOf(const LineSort& sort, size_t operand) { return std::string(TypeName(PartOf(sort.dtypes[operand]))); }
+
 class Printer {
  public:
-  explicit Printer(const LineSort& sort) : sort_(sort) {}
+  Printer(const LineSort& sort, const LineSortFrame& frame, DeviceText& device)
+      : sort_(sort), frame_(frame), device_(device) {
+    for (size_t k = 0; k < sort_.keys; ++k) {
+      words_.push_back({PartOf(sort_.dtypes[k]), X(k), "from." + X(k) + "[" + Place(k, "i", 0) + "]"});
+      if (!IsComplex(sort_.dtypes[k])) continue;
+      words_.push_back({PartOf(sort_.dtypes[k]), X(k) + "i", "from." + X(k) + "[" + Place(k, "i", 1) + "]"});
+    }
+  }
 
   std::string Print() {
     std::string words;
-    for (size_t k = 0; k < sort_.keys; ++k) words += Word(k);
+    for (size_t w = 0; w < words_.size(); ++w) words += WordFunction(w);
     const std::string n = Number(sort_.n), step = Number(sort_.inner), blocks = Number(sort_.tiles());
     std::string text = Fill(kConstants, {{'T', Number(sort_.tile)}, {'I', Number(LineSort::kItems)}});
     text += Structs() + words + KeyFunctions() + MoveFunctions();
@@ -150,9 +160,8 @@ class Printer {
                           {'A', "const Key* left, const Key* right"},
                           {'L', "left[mid]"},
                           {'R', "right[diagonal - 1 - mid]"}});
-    const std::string arguments = Arguments(), places = Places();
     const std::initializer_list<std::pair<char, std::string_view>> by = {
-        {'A', arguments}, {'P', places}, {'N', n}, {'S', step}, {'B', blocks}};
+        {'A', frame_.arguments}, {'P', frame_.places}, {'N', n}, {'S', step}, {'B', blocks}};
     text += Fill(kTiles, by);
     if (sort_.merges != 0) {
       const std::string left = "KeyAt(x, left + mid * " + step + ")",
@@ -162,31 +171,41 @@ class Printer {
           {{'N', "SplitFar"}, {'I', "i64"}, {'A', "const From& x, i64 left, i64 right"}, {'L', left}, {'R', right}});
       text += Fill(kMerge, by);
     }
-    return device_.Text() + text;
+    return text;
   }
 
  private:
+  // Of a key, which has two if it is complex: their type, and the name and the element they have in the text.
+  struct Word {
+    uint32_t dtype;
+    std::string name, element;
+    std::string Type() const { return BitsOf(dtype) > 32 ? "u64" : "u32"; }
+  };
+
   static std::string Number(int64_t v) { return std::to_string(v); }
-  static std::string X(size_t i) { return "x" + std::to_string(i); }
-  std::string TypeOf(size_t i) const { return std::string(TypeName(sort_.dtypes[i])); }
-  std::string WordType(size_t i) const { return BitsOf(sort_.dtypes[i]) > 32 ? "u64" : "u32"; }
+  // The place of a part of element `i` of an operand, whose array holds parts.
+  std::string Place(size_t operand, const std::string& i, int part) const {
+    if (!IsComplex(sort_.dtypes[operand])) return i;
+    return "2 * " + i + (part == 0 ? "" : " + 1");
+  }
 
   std::string Structs() const {
     std::string key, from, to;
-    for (size_t k = 0; k < sort_.keys; ++k) key += "  " + WordType(k) + " " + X(k) + ";\n";
+    for (const Word& word : words_) key += "  " + word.Type() + " " + word.name + ";\n";
     for (size_t i = 0; i < sort_.dtypes.size(); ++i) {
-      from += "  const " + TypeOf(i) + "* " + X(i) + ";\n";
-      to += "  " + TypeOf(i) + "* " + X(i) + ";\n";
+      const std::string type = TypeOf(sort_, i);
+      from += "  const " + type + "* " + X(i) + ";\n";
+      to += "  " + type + "* " + X(i) + ";\n";
     }
     return "struct Key {\n" + key + "};\nstruct From {\n" + from + "};\nstruct To {\n" + to + "};\n";
   }
 
   // A key as an unsigned number that is larger for what comes later. -0 is 0, and every NaN the largest.
-  std::string Word(size_t k) {
-    const uint32_t dtype = sort_.dtypes[k];
-    const std::string type = WordType(k), half = type == "u64" ? "9223372036854775808ull" : "2147483648u",
-                      head = "\nstatic __device__ " + type + " Word" + Number(static_cast<int64_t>(k)) + "(" +
-                             TypeOf(k) + " v) {\n";
+  std::string WordFunction(size_t w) {
+    const uint32_t dtype = words_[w].dtype;
+    const std::string type = words_[w].Type(), half = type == "u64" ? "9223372036854775808ull" : "2147483648u",
+                      head = "\nstatic __device__ " + type + " Word" + std::to_string(w) + "(" +
+                             std::string(TypeName(dtype)) + " v) {\n";
     if (!IsFloat(dtype)) {
       if (!IsSigned(dtype)) return head + "  return v;\n}\n";
       return head + "  return (" + type + ")v + " + half + ";\n}\n";
@@ -200,12 +219,12 @@ class Printer {
 
   std::string KeyFunctions() const {
     std::string at, last, before;
-    for (size_t k = 0; k < sort_.keys; ++k) {
-      const std::string x = X(k), word = "Word" + Number(static_cast<int64_t>(k));
-      at += "  key." + x + " = " + word + "(from." + x + "[i]);\n";
-      last += "  key." + x + " = ~(" + WordType(k) + ")0;\n";
-      before += k + 1 == sort_.keys ? "  return a." + x + " < b." + x + ";\n"
-                                    : "  if (a." + x + " != b." + x + ") return a." + x + " < b." + x + ";\n";
+    for (size_t w = 0; w < words_.size(); ++w) {
+      const std::string& x = words_[w].name;
+      at += "  key." + x + " = Word" + std::to_string(w) + "(" + words_[w].element + ");\n";
+      last += "  key." + x + " = ~(" + words_[w].Type() + ")0;\n";
+      before += w + 1 == words_.size() ? "  return a." + x + " < b." + x + ";\n"
+                                       : "  if (a." + x + " != b." + x + ") return a." + x + " < b." + x + ";\n";
     }
     return "\nstatic __device__ Key KeyAt(const From& from, i64 i) {\n  Key key;\n" + at +
            "  return key;\n}\n\nstatic __device__ Key Last() {\n  Key key;\n" + last +
@@ -215,7 +234,9 @@ class Printer {
   std::string MoveFunctions() const {
     std::string move, read;
     for (size_t i = 0; i < sort_.dtypes.size(); ++i) {
-      move += "  to." + X(i) + "[i] = from." + X(i) + "[j];\n";
+      for (int part = 0; part <= (IsComplex(sort_.dtypes[i]) ? 1 : 0); ++part) {
+        move += "  to." + X(i) + "[" + Place(i, "i", part) + "] = from." + X(i) + "[" + Place(i, "j", part) + "];\n";
+      }
       read += std::string(i == 0 ? "" : ", ") + "x." + X(i);
     }
     const std::string move_head = "\nstatic __device__ void Move(const To& to, i64 i, const From& from, i64 j) {\n";
@@ -223,36 +244,32 @@ class Printer {
            (sort_.merges == 0 ? "" : "\nstatic __device__ From Read(const To& x) { return {" + read + "}; }\n");
   }
 
-  std::string Arguments() const {
-    std::string in, out;
-    for (size_t i = 0; i < sort_.dtypes.size(); ++i) {
-      const std::string n = Number(static_cast<int64_t>(i));
-      in += std::string(i == 0 ? "" : ", ") + "const " + TypeOf(i) + "* x" + n;
-      out += ", " + TypeOf(i) + "* y" + n;
-    }
-    return in + out + (sort_.merges == 0 ? "" : ", u8* workspace");
-  }
-
-  std::string Places() const {
-    std::string operands, results, other;
-    for (size_t i = 0; i < sort_.dtypes.size(); ++i) {
-      const std::string n = Number(static_cast<int64_t>(i)), comma = i == 0 ? "" : ", ";
-      operands += comma + "x" + n;
-      results += comma + "y" + n;
-      other +=
-          comma +
-          (sort_.merges == 0 ? "y" + n : "(" + TypeOf(i) + "*)(workspace + " + std::to_string(sort_.PlaceOf(i)) + ")");
-    }
-    return "  const From operands = {" + operands + "};\n  const To results = {" + results + "}, other = {" + other +
-           "};";
-  }
-
   const LineSort& sort_;
-  DeviceText device_;
+  const LineSortFrame& frame_;
+  DeviceText& device_;
+  std::vector<Word> words_;
 };
 
 }  // namespace
 
-std::string PrintLineSort(const LineSort& sort) { return Printer(sort).Print(); }
+LineSortFrame FrameOf(const LineSort& sort) {
+  std::string in, out, operands, results, other;
+  for (size_t i = 0; i < sort.dtypes.size(); ++i) {
+    const std::string n = std::to_string(i), type = TypeOf(sort, i), comma = i == 0 ? "" : ", ";
+    in += comma + "const " + type + "* x" + n;
+    out += ", " + type + "* y" + n;
+    operands += comma + "x" + n;
+    results += comma + "y" + n;
+    other +=
+        comma + (sort.merges == 0 ? "y" + n : "(" + type + "*)(workspace + " + std::to_string(sort.PlaceOf(i)) + ")");
+  }
+  return {
+      in + out + (sort.merges == 0 ? "" : ", u8* workspace"),
+      "  const From operands = {" + operands + "};\n  const To results = {" + results + "}, other = {" + other + "};"};
+}
+
+std::string PrintLineSort(const LineSort& sort, const LineSortFrame& frame, DeviceText& device) {
+  return Printer(sort, frame, device).Print();
+}
 
 }  // namespace ricci::cuda

@@ -19,37 +19,61 @@ class Finder {
 
   Phases Find() {
     if (team_.size != kBlock) return {};
-    const int64_t points = codegen::PointsOf(k_);
-    int64_t longest = 0;
     phases_.trips.resize(k_.n_insts);
     phases_.first.resize(k_.n_insts);
     phases_.place.resize(k_.n_insts);
     available_.resize(k_.n_insts);
+    for (uint32_t i = 1; i < k_.n_insts; ++i) available_[i] = IsAvailable(i);
+    phases_.of_scans = IsOfScans();
+    const uint16_t op = phases_.of_scans ? RICCI_K_SCAN : RICCI_K_REDUCE;
+    int64_t longest = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
-      available_[i] = IsAvailable(i);
-      if (!IsApart(i)) continue;
-      reductions_.push_back(i);
+      if (k_.insts[i].op != op || !IsApart(i)) continue;
+      loops_.push_back(i);
       longest = std::max(longest, *codegen::TripsOf(k_, i));
     }
-    phases_.parts = std::min(longest / kLeastTrips, kMostBlocks / std::max<int64_t>(points, 1));
+    phases_.parts = std::min(longest / kLeastTrips, kMostBlocks / std::max<int64_t>(points_, 1));
     if (phases_.parts < 2) return {};
-    for (const uint32_t i : reductions_) Take(i, points);
-    FindSecond();
+    for (const uint32_t i : loops_) phases_.of_scans ? TakeScan(i) : TakeReduction(i);
+    if (!phases_.of_scans) {
+      FindSecond();
+    } else {
+      phases_.second.assign(k_.n_insts, 1);
+    }
     return std::move(phases_);
   }
 
  private:
-  // A reduction of the team in no other block, of plain operations, on nothing that a loop has computed.
+  // Scans that are apart, checks, and nothing else that has an effect: each block of a point's parts does all of it.
+  bool IsOfScans() const {
+    bool any = false;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const uint16_t op = k_.insts[i].op;
+      if (op != RICCI_K_SCAN && !IsPlain(op) && op != RICCI_K_CHECK) return false;
+      if (op != RICCI_K_SCAN) continue;
+      if (!IsApart(i)) return false;
+      any = true;
+      i = blocks_.close[i];
+    }
+    return any;
+  }
+
+  // A reduction or scan of the team in no other block, of plain operations, on nothing that a loop has computed.
   bool IsApart(uint32_t i) const {
-    if (k_.insts[i].op != RICCI_K_REDUCE || team_.shared[i] == 0 || blocks_.parent[i] != 0) return false;
+    if (team_.shared[i] == 0 || blocks_.parent[i] != 0) return false;
     for (uint32_t at = i + 1; at <= blocks_.close[i]; ++at) {
       const ricci_inst& q = k_.insts[at];
-      if (at != blocks_.close[i] && !IsPlain(q.op) && q.op != RICCI_K_CHECK) return false;
+      if (at != blocks_.close[i] && !IsPlain(q.op) && q.op != RICCI_K_CHECK && !IsOfScan(i, q.op)) return false;
       for (const uint32_t operand : Operands(q)) {
         if (operand != 0 && operand < i && available_[operand] == 0) return false;
       }
     }
     return true;
+  }
+  // What only a scan has within: its parts, and stores of its prefixes.
+  bool IsOfScan(uint32_t loop, uint16_t op) const {
+    return k_.insts[loop].op == RICCI_K_SCAN && (op == RICCI_K_LEFT || op == RICCI_K_RIGHT || op == RICCI_K_COMBINED ||
+                                                 op == RICCI_K_PREFIX || op == RICCI_K_STORE);
   }
   static bool IsPlain(uint16_t op) {
     return codegen::IsScalar(op) || op == RICCI_K_CONST || op == RICCI_K_DOMAIN || op == RICCI_K_LOAD ||
@@ -62,14 +86,33 @@ class Finder {
     return std::all_of(operands.begin(), operands.end(), [this](uint32_t o) { return o == 0 || available_[o] != 0; });
   }
 
-  void Take(uint32_t i, int64_t points) {
+  void CutTrips(uint32_t i) {
     const int64_t trips = *codegen::TripsOf(k_, i);
     phases_.trips[i] = ((trips + phases_.parts - 1) / phases_.parts + kLeastTrips - 1) / kLeastTrips * kLeastTrips;
-    phases_.place[i] = phases_.bytes;
-    const uint32_t dtype = codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype);
-    const uint64_t bytes = static_cast<uint64_t>(points * phases_.parts) * codegen::SizeOfDType(dtype);
+  }
+  // For a result of that dtype of each part.
+  uint64_t PlaceFor(uint32_t dtype) {
+    const uint64_t place = phases_.bytes;
+    const uint64_t bytes = static_cast<uint64_t>(points_ * phases_.parts) * codegen::SizeOfDType(dtype);
     phases_.bytes += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    for (uint32_t at = blocks_.close[i] + 1; at-- > i;) {
+    return place;
+  }
+  void TakeReduction(uint32_t i) {
+    CutTrips(i);
+    phases_.place[i] = PlaceFor(codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype));
+    NeedAll(i, blocks_.close[i] + 1);
+  }
+  // The first launch needs no more of the body than the elements.
+  void TakeScan(uint32_t i) {
+    const codegen::ScanParts parts(k_, blocks_, i);
+    CutTrips(i);
+    for (uint32_t s = parts.left; s < parts.right; ++s) phases_.place[s] = PlaceFor(k_.insts[s].dtype);
+    NeedAll(i, parts.body);
+    NeedAll(parts.prefix, parts.prefix + parts.states);
+    phases_.first[blocks_.close[i]] = 1;
+  }
+  void NeedAll(uint32_t first, uint32_t last) {
+    for (uint32_t at = last; at-- > first;) {
       phases_.first[at] = 1;
       for (const uint32_t operand : Operands(k_.insts[at])) Need(operand);
     }
@@ -97,7 +140,8 @@ class Finder {
   const codegen::Blocks& blocks_;
   const Team& team_;
   Phases phases_;
-  std::vector<uint32_t> reductions_;
+  const int64_t points_ = codegen::PointsOf(k_);
+  std::vector<uint32_t> loops_;     // in parts
   std::vector<uint8_t> available_;  // by instruction: a plain value outside of all blocks, from such values
 };
 

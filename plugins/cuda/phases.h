@@ -1,6 +1,13 @@
-// Phases: whether long reductions of few points are computed by many blocks, in two launches: in the first each block
-// reduces a part of the trips, in the second one block for a point combines what they left. The parts depend on shapes
-// alone, so results have the same bits in every run.
+// Phases: whether long reductions or scans of few points are computed by many blocks, in two launches. Of a reduction
+// each block reduces a part of the trips in the first, and in the second one block for a point combines what they left.
+// Of a scan each block combines a part of the trips in the first; in the second it combines what was left of the parts
+// before its own, and scans its part from there on. The parts depend on shapes alone, so results have the same bits in
+// every run.
+//
+// Each block of a scan finds the prefix of its part itself, from 1,024 results at most: one launch less than if another
+// one found all prefixes. A part is read twice and written once; scanned in the first launch, it would be written
+// twice. To do both in one launch, blocks would wait for each other and take what happens to be there (Merrill and
+// Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016): sums would have other bits in every run.
 #ifndef RICCI_CUDA_PHASES_H_
 #define RICCI_CUDA_PHASES_H_
 #include <cstdint>
@@ -11,11 +18,13 @@
 namespace ricci::cuda {
 
 struct Phases {
-  int64_t parts = 0;                   // of each reduction; 0: one launch
-  std::vector<int64_t> trips;          // by instruction: of a REDUCE in parts, the trips of one part; else 0
+  int64_t parts = 0;                   // of each reduction or scan; 0: one launch
+  bool of_scans = false;               // scans are in parts, else reductions
+  std::vector<int64_t> trips;          // by instruction: of a REDUCE or SCAN in parts, the trips of one part; else 0
   std::vector<uint8_t> first, second;  // by instruction: that launch computes it
-  std::vector<uint64_t> place;  // by instruction: of a REDUCE in parts, the byte where its results of all parts begin
-  uint64_t bytes = 0;           // of all results of parts
+  // By instruction: of a REDUCE, or a LEFT of a SCAN, in parts, the byte where its results of all parts begin.
+  std::vector<uint64_t> place;
+  uint64_t bytes = 0;  // of all results of parts
 };
 Phases PhasesOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team);
 

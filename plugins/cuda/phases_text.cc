@@ -1,13 +1,17 @@
-// Reductions in two launches (phases.h): the first has a block for each part of each point and leaves what it holds in
-// `parts`; in the second the trips of the loop are the parts.
+// Reductions and scans in two launches (phases.h): the first has a block for each part of each point and leaves what it
+// holds in `parts`. In the second the trips of a reduction are the parts; of a scan it has the same blocks as the
+// first.
 #include "codegen/identity.h"
 #include "kernel_printer.h"
 
 namespace ricci::cuda {
 
 void KernelPrinter::PointsInParts(const std::string& type) {
-  const std::string parts = std::to_string(phases_.parts), points = std::to_string(launch_.points);
-  Decide("first of two launches: " + parts + " parts of each reduction, a block for each");
+  const std::string parts = std::to_string(phases_.parts);
+  Decide(!in_parts_
+             ? "second of two launches: a block for each part, which combines those before it, then scans its own"
+             : "first of two launches: " + parts + " parts of each " + (phases_.of_scans ? "scan" : "reduction") +
+                   ", a block for each");
   Line("const u32 lane = threadIdx.x;");
   Open("for (u32 group = blockIdx.x; group < " + std::to_string(launch_.points * phases_.parts) +
        "; group += gridDim.x)");
@@ -17,23 +21,27 @@ void KernelPrinter::PointsInParts(const std::string& type) {
 
 std::pair<std::string, std::string> KernelPrinter::BoundsOf(uint32_t loop) {
   const ricci_inst& q = At(loop);
-  if (!in_parts_ || !IsInParts(loop)) return {V(q.a), V(q.b)};
+  if (!IsCutHere(loop)) return {V(q.a), V(q.b)};
   const std::string number = std::to_string(loop), trips = std::to_string(phases_.trips[loop]), type = Type(loop);
+  const std::string part = type == PointType() ? "part" : "(" + type + ")part";
   const std::string begin = "begin" + number, end = "end" + number;
-  Line("const " + type + " " + begin + " = " + Sum(V(q.a), "part * " + trips) + ";");
+  Line("const " + type + " " + begin + " = " + Sum(V(q.a), part + " * " + trips) + ";");
   Line("const " + type + " " + end + " = " + begin + " + " + trips + " < " + V(q.b) + " ? " + begin + " + " + trips +
        " : " + V(q.b) + ";");
   return {begin, end};
 }
 
 // The place of the result of part `number`, counted over all points.
-std::string KernelPrinter::PartsOf(uint32_t reduce, const std::string& number) {
-  const std::string type(TypeName(codegen::AccumulatorDType(At(blocks_.close[reduce]).dtype)));
-  return "((" + type + "*)(parts + " + std::to_string(phases_.place[reduce]) + "))[" + number + "]";
+std::string KernelPrinter::PartsOf(uint32_t i, uint32_t dtype, const std::string& number) {
+  const std::string type(TypeName(dtype));
+  return "((" + type + "*)(parts + " + std::to_string(phases_.place[i]) + "))[" + number + "]";
+}
+std::string KernelPrinter::PartsOfReduction(uint32_t reduce, const std::string& number) {
+  return PartsOf(reduce, codegen::AccumulatorDType(At(blocks_.close[reduce]).dtype), number);
 }
 
 void KernelPrinter::StorePart(uint32_t reduce) {
-  Line("if (lane == 0) " + PartsOf(reduce, "group") + " = r" + std::to_string(blocks_.close[reduce]) + ";");
+  Line("if (lane == 0) " + PartsOfReduction(reduce, "group") + " = r" + std::to_string(blocks_.close[reduce]) + ";");
 }
 
 // Up to the end of the loop, which YIELD closes.
@@ -43,8 +51,36 @@ void KernelPrinter::CombineParts(uint32_t reduce) {
   Open("for (u32 part = lane; part < " + parts + "; part += " + std::to_string(kBlock) + ")");
   Line(sum + " = " +
        Combined(static_cast<uint32_t>(At(reduce).imm), codegen::AccumulatorDType(At(yield).dtype), sum,
-                PartsOf(reduce, "(u32)p * " + parts + " + part")) +
+                PartsOfReduction(reduce, "(u32)p * " + parts + " + part")) +
        ";");
+}
+
+// ---- scans ----
+
+void KernelPrinter::StoreTotals(uint32_t scan) {
+  const codegen::ScanParts parts(k_, blocks_, scan);
+  const Names states = NamesOf("state", parts.prefix);
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    Line("if (lane == 0) " + PartsOf(parts.left + s, At(parts.left + s).dtype, "group") + " = " + states[s] + ";");
+  }
+}
+
+// The states become what the parts before this one hold, combined in their order; as in a scan, as many at a time as
+// the team has threads.
+void KernelPrinter::PartsBefore(uint32_t scan) {
+  const codegen::ScanParts parts(k_, blocks_, scan);
+  const Names states = NamesOf("state", parts.prefix), all = NamesOf("all_", parts.prefix);
+  Open("for (u32 before = 0; before < (u32)part; before += " + std::to_string(team_.size) + ")");
+  for (uint32_t s = 0; s < parts.states; ++s) {
+    const uint32_t left = parts.left + s;
+    Line(Type(parts.prefix + s) + " " + all[s] + " = before + lane < (u32)part ? " +
+         PartsOf(left, At(left).dtype, "group - (u32)part + before + lane") + " : " + V(At(left).a) + ";");
+  }
+  TotalOfTeam(parts.prefix, /*with_prefixes=*/false);
+  Open("");
+  Combine(scan, states, all, states);
+  Close();
+  Close();
 }
 
 }  // namespace ricci::cuda

@@ -40,13 +40,15 @@ void KernelPrinter::Scan(uint32_t i) {
   for (uint32_t s = 0; s < parts.states; ++s) {
     Line(Type(parts.left + s) + " " + states[s] + " = " + V(At(parts.left + s).a) + ";");
   }
+  if (phases_.of_scans && !in_parts_) PartsBefore(i);
   IsScanOfTeam(i) ? TripsOfScan(i) : Loop(i);
 }
 
 // All threads make equally many trips, since they meet in each: those beyond the last one repeat it.
 void KernelPrinter::TripsOfScan(uint32_t i) {
-  const std::string type = Type(i), at = "t" + std::to_string(i), end = V(At(i).b), own = at + " + (" + type + ")lane";
-  Open("for (" + type + " " + at + " = " + V(At(i).a) + "; " + at + " < " + end + "; " + at +
+  const auto [begin, end] = BoundsOf(i);
+  const std::string type = Type(i), at = "t" + std::to_string(i), own = at + " + (" + type + ")lane";
+  Open("for (" + type + " " + at + " = " + begin + "; " + at + " < " + end + "; " + at +
        " += " + std::to_string(team_.size) + ")");
   if (!IsCutScan(i)) return Let(i, own);
   Line("const bool is_trip = " + own + " < " + end + ";");
@@ -55,7 +57,7 @@ void KernelPrinter::TripsOfScan(uint32_t i) {
 
 void KernelPrinter::Prefixes(uint32_t i) {
   const uint32_t states = codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states;
-  for (uint32_t s = 0; s < states; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
+  for (uint32_t s = 0; s < states && !in_parts_; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
   Open("");
   IsScanOfTeam(blocks_.parent[i]) ? PrefixesOfTeam(i) : OwnPrefixes(i);
   Close();
@@ -69,7 +71,8 @@ void KernelPrinter::OwnPrefixes(uint32_t i) {
   for (uint32_t s = 0; s < states.size(); ++s) Line(V(i + s) + " = " + states[s] + ";");
 }
 
-// `upto`: the elements up to this lane's, combined; `all`: of all lanes. A lane without a trip holds an identity.
+// `upto`: the elements up to this lane's, combined; `all`: of all lanes. A lane without a trip holds an identity. Parts
+// of a scan need `all` alone.
 void KernelPrinter::PrefixesOfTeam(uint32_t i) {
   const uint32_t scan = blocks_.parent[i];
   const codegen::ScanParts parts(k_, blocks_, scan);
@@ -78,22 +81,28 @@ void KernelPrinter::PrefixesOfTeam(uint32_t i) {
   for (uint32_t s = 0; s < parts.states; ++s) {
     const std::string element = V(At(i + s).a);
     Line(Type(i + s) + " " + all[s] + " = " +
-         (IsCutScan(scan) ? "is_trip ? " + element + " : " + V(At(parts.left + s).a) : element) + ", " + upto[s] +
-         " = " + all[s] + ";");
+         (IsCutScan(scan) ? "is_trip ? " + element + " : " + V(At(parts.left + s).a) : element) +
+         (in_parts_ ? "" : ", " + upto[s] + " = " + all[s]) + ";");
     prefixes.push_back(V(i + s));
   }
-  UpToLane(i);
-  if (team_.size != kWarp) UpToWarp(i);
-  Open("");
-  Combine(scan, states, upto, prefixes);
-  Close();
+  TotalOfTeam(i, /*with_prefixes=*/!in_parts_);
+  if (!in_parts_) {
+    Open("");
+    Combine(scan, states, upto, prefixes);
+    Close();
+  }
   Open("");
   Combine(scan, states, all, states);
   Close();
 }
 
+void KernelPrinter::TotalOfTeam(uint32_t i, bool with_prefixes) {
+  UpToLane(i, with_prefixes);
+  if (team_.size != kWarp) UpToWarp(i, with_prefixes);
+}
+
 // Within a warp: groups of lanes join in pairs.
-void KernelPrinter::UpToLane(uint32_t i) {
+void KernelPrinter::UpToLane(uint32_t i, bool with_prefixes) {
   const uint32_t scan = blocks_.parent[i];
   const Names upto = NamesOf("upto_", i), all = NamesOf("all_", i), other = NamesOf("other_", i);
   Names first, second;
@@ -106,15 +115,17 @@ void KernelPrinter::UpToLane(uint32_t i) {
     first.push_back("is_second ? " + other[s] + " : " + all[s]);
     second.push_back("is_second ? " + all[s] + " : " + other[s]);
   }
-  Open("if (is_second)");
-  Combine(scan, other, upto, upto);
-  Close();
+  if (with_prefixes) {
+    Open("if (is_second)");
+    Combine(scan, other, upto, upto);
+    Close();
+  }
   Combine(scan, first, second, all);
   Close();
 }
 
 // Over the warps of a block, through shared memory.
-void KernelPrinter::UpToWarp(uint32_t i) {
+void KernelPrinter::UpToWarp(uint32_t i, bool with_prefixes) {
   const uint32_t scan = blocks_.parent[i];
   const codegen::ScanParts parts(k_, blocks_, scan);
   const std::string warps = std::to_string(team_.size / kWarp);
@@ -128,9 +139,11 @@ void KernelPrinter::UpToWarp(uint32_t i) {
   Line("__syncthreads();");
   for (uint32_t s = 0; s < parts.states; ++s) Line(all[s] + " = " + V(At(parts.left + s).a) + ";");
   Open("for (u32 warp = 0; warp < " + warps + "; ++warp)");
-  Open("if (warp == lane / 32)");
-  Combine(scan, all, upto, upto);
-  Close();
+  if (with_prefixes) {
+    Open("if (warp == lane / 32)");
+    Combine(scan, all, upto, upto);
+    Close();
+  }
   Combine(scan, all, next, all);
   Close();
   Line("__syncthreads();");

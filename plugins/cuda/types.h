@@ -16,6 +16,13 @@ using codegen::OperationName;
 
 inline uint32_t BitsOf(uint32_t d) { return d == RICCI_BOOL ? 1 : 8 * ricci_dtype_size(d); }
 
+inline bool IsComplex(uint32_t d) { return d == RICCI_C64 || d == RICCI_C128; }
+// Of a complex number, else the type itself.
+inline uint32_t PartOf(uint32_t d) {
+  if (!IsComplex(d)) return d;
+  return d == RICCI_C64 ? RICCI_F32 : RICCI_F64;
+}
+
 // `f32`, `u8`: a type that `kTypes` of device_text.cc defines.
 inline std::string_view TypeName(uint32_t d) {
   switch (d) {

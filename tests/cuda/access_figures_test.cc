@@ -46,6 +46,8 @@ constexpr Typical kTypical[] = {
     {"SumsOfColumns", "program f(%x: f32[256,96]) {\n  %s: f32[96] = reduce_sum(%x) axes=[0]\n  return %s\n}", true,
      0.95},
     {"Total", "program f(%x: f32[20000]) {\n  %s: f32[] = reduce_sum(%x) axes=[0]\n  return %s\n}", true, 0.95},
+    {"ScanInParts", "program f(%x: f32[20000]) {\n  %s: f32[20000] = cumsum(%x) axis=0 reverse=false\n  return %s\n}",
+     true, 0.95},
     {"Softmax",
      "program f(%x: f32[16,512]) {\n  %m: f32[16] = reduce_max(%x) axes=[1]\n  %b: f32[16,512] = "
      "broadcast_in_dim(%m) shape=[16,512] broadcast_dimensions=[0]\n  %d: f32[16,512] = sub(%x, %b)\n"

@@ -42,7 +42,15 @@ TEST_F(CudaOptions, MistypedKey) {
   Set("cuda.ach", "sm_90a");
   EXPECT_EQ(
       Message(Add()),
-      "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.disassembler, cuda.driver");
+      "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.disassembler, cuda.driver, "
+      "cuda.scatter");
+}
+
+TEST_F(CudaOptions, UnknownWayToScatter) {
+  Set("cuda.driver", RICCI_STANDIN);
+  Set("cuda.compiler", RICCI_STANDIN);
+  Set("cuda.scatter", "fast");
+  EXPECT_EQ(Message(Add()), "cuda: the option cuda.scatter is fast; it must be ordered, sorted or atomics");
 }
 
 TEST_F(CudaOptions, MissingCompilerIsNamed) {

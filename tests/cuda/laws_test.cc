@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cuda/simulated_gpu.h"
+#include "ricci/attr.h"
 #include "ricci/check.h"
 #include "support/program_runner.h"
 
@@ -37,10 +38,8 @@ bool CallsTheHost(std::string_view row) { return row == "pure_callback" || row =
 
 class CudaRowLaws : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(CudaRowLaws, Hold) {
-  if (CallsTheHost(GetParam())) GTEST_SKIP() << "it calls a function of the host";
-  const ProgramRunner runner;
-  ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
+// With `example`, or the examples of the row if it is NULL.
+void ExpectLaws(const ProgramRunner& runner, const std::string& row, const ricci_check_example* example) {
   uint64_t compared = 0;
   ricci_check_opts o = ricci_check_opts_default();
   o.device = {"cuda", 4};
@@ -48,8 +47,48 @@ TEST_P(CudaRowLaws, Hold) {
   o.law = [](void* sink, const ricci_check_law* law) {
     if (std::string_view(law->name.ptr, law->name.len) == "device") *static_cast<uint64_t*>(sink) = law->comparisons;
   };
-  EXPECT_TRUE(Ok(ricci_check_primitive(runner.ctx(), GetParam().data(), GetParam().size(), nullptr, 0, &o)));
+  EXPECT_TRUE(Ok(ricci_check_primitive(runner.ctx(), row.data(), row.size(), example, example == nullptr ? 0 : 1, &o)));
   EXPECT_GT(compared, 0u);
+}
+void ExpectLaws(const std::string& row, ricci_plugin_query_fn plugin) {
+  const ProgramRunner runner;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), plugin)));
+  ExpectLaws(runner, row, nullptr);
+}
+
+TEST_P(CudaRowLaws, Hold) {
+  if (CallsTheHost(GetParam())) GTEST_SKIP() << "it calls a function of the host";
+  ExpectLaws(GetParam(), QuerySimulatedGpu);
+}
+
+// With all updates sorted, however few.
+ricci_status* AttachSortingGpus(ricci_ctx* ctx) {
+  cuda::Settings settings{RICCI_STANDIN, {RICCI_STANDIN}};
+  settings.scatter = "sorted";
+  return cuda::AttachDevices(ctx, settings);
+}
+class CudaRowLawsOfSortedScatters : public ::testing::TestWithParam<std::string> {};
+TEST_P(CudaRowLawsOfSortedScatters, Hold) { ExpectLaws(GetParam(), QueryPluginThat<AttachSortingGpus>); }
+
+// Lines that several blocks scan; of sums their derivatives too.
+class CudaRowLawsOfLongLines : public ::testing::TestWithParam<std::string> {};
+TEST_P(CudaRowLawsOfLongLines, Hold) {
+  const ProgramRunner runner;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
+  const int64_t n = 8200;
+  const ricci_type_desc desc = ricci_type_desc_of(RICCI_F64, 1, &n);
+  ricci_check_operand operand{};
+  operand.low = -1, operand.high = 1;
+  ASSERT_TRUE(Ok(ricci_type_make(runner.ctx(), &desc, &operand.type)));
+  const ricci_attr attrs[] = {ricci_attr_int("axis", 0), ricci_attr_bool("reverse", 1)};
+  ricci_check_example example{};
+  example.hdr.size = sizeof example;
+  example.hdr.flags = GetParam() == "cumsum" ? RICCI_CHECK_FIRST_ORDER : RICCI_CHECK_NO_DERIVATIVES;
+  example.operands = &operand;
+  example.n_operands = 1;
+  example.attrs = attrs;
+  example.n_attrs = 2;
+  ExpectLaws(runner, GetParam(), &example);
 }
 
 std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
@@ -57,6 +96,12 @@ std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
   for (char& c : out) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return out;
 }
+INSTANTIATE_TEST_SUITE_P(Rows, CudaRowLawsOfLongLines,
+                         ::testing::Values("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), TestName);
+INSTANTIATE_TEST_SUITE_P(Rows, CudaRowLawsOfSortedScatters,
+                         ::testing::Values("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min",
+                                           "scatter-max"),
+                         TestName);
 INSTANTIATE_TEST_SUITE_P(Rows, CudaRowLaws, ::testing::ValuesIn(RowNames()), TestName);
 
 }}  // namespace ricci::testing

@@ -83,7 +83,36 @@ TEST_F(LineSortOnGpu, SeveralKeysOfSeveralTypes) {
   runner_.RunEverywhere(f, {Shuffled(3000, 3), Shuffled(3000, 5), Shuffled(3000, 4)});
 }
 
-// Short lines are a kernel's, which fuses; what has complex parts too.
+// By the real part, then by the imaginary one; of each what is no number comes last, and both zeros are one.
+TEST_F(LineSortOnGpu, ComplexKeys) {
+  const auto of = [&](const std::string& real, const std::string& number, const std::string& keys) {
+    const std::string shape = "[2,3000]", r = real + shape, c = number + shape;
+    return runner_.Parse("program f(%x: " + r + ", %y: " + r + ", %k: i32" + shape + ") {\n  %z: " + c +
+                         " = complex(%x, %y)\n  %i: i32" + shape + " = iota() dtype=i32 shape=" + shape +
+                         " dimension=1\n" + keys + "  %a: " + r + " = real(%s)\n  %b: " + r +
+                         " = imag(%s)\n  return %a, %b, %j\n}");
+  };
+  Numbers x = Shuffled(6000, 7), y = Shuffled(6000, 31);
+  const double unusual[] = {std::numeric_limits<double>::quiet_NaN(), -0.0, 0.0, INFINITY, -INFINITY};
+  for (size_t i = 0; i < x.size(); i += 3) x[i] = unusual[i / 3 % std::size(unusual)];
+  for (size_t i = 0; i < y.size(); i += 4) y[i] = unusual[i / 4 % std::size(unusual)];
+  const Numbers k = Shuffled(6000, 3);
+  for (const auto& [real, number] : {std::pair("f32", "c64"), std::pair("f64", "c128")}) {
+    const std::string c = std::string(number) + "[2,3000]";
+    const std::string first = "  %s: " + c + ", %j: i32[2,3000] = sort(%z, %i) dimension=1 num_keys=1\n",
+                      second = "  %t: i32[2,3000], %s: " + c +
+                               ", %j: i32[2,3000] = sort(%k, %z, %i) dimension=1 num_keys=2\n",
+                      passenger = "  %t: i32[2,3000], %s: " + c +
+                                  ", %j: i32[2,3000] = sort(%k, %z, %i) dimension=1 num_keys=1\n";
+    for (const std::string& keys : {first, second, passenger}) {
+      const Program f = of(real, number, keys);
+      EXPECT_GT(Launches(f), 1u) << keys;
+      runner_.RunEverywhere(f, {x, y, k}, 0);
+    }
+  }
+}
+
+// Short lines are a kernel's, which fuses.
 TEST_F(LineSortOnGpu, OthersAreKernels) {
   const Program f = runner_.Parse(
       "program f(%x: f32[4,48]) {\n  %y: f32[4,48] = sort(%x) dimension=1 num_keys=1\n"

@@ -44,6 +44,7 @@ Values Masked(const Values& in) { return {select(in[0], in[1], mul(in[1], 0.5))}
 // ---- rows and columns ----
 Values ColumnSum(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
 Values Total(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
+Values Running(const Values& in) { return {cumsum(in[0], 0, /*reverse=*/false)}; }
 Values Transposed(const Values& in) { return {transpose(in[0], Shape{1, 0})}; }
 Values GatherRows(const Values& in) {
   const GatherDims dims{.offset_dims = {1}, .collapsed_slice_dims = {0}, .start_index_map = {0}};
@@ -97,6 +98,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"layernorm", of({rows}, bench::Layernorm)},
           {"column_sum", of({rows}, ColumnSum)},
           {"total", of({line}, Total)},
+          {"running_total", of({line}, Running)},
           {"transpose", of({square}, Transposed)},
           {"gather_rows", of({rows, {{8192, 1}, DType::kI32}}, GatherRows)},
           {"threefry", of({{{2}, DType::kU32}}, Bits)},

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "cuda/simulated_gpu.h"
+#include "ricci/plugin.hpp"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -24,6 +26,33 @@ class ScansOnGpu : public ::testing::Test {
       order(seed);
       runner_.RunEverywhere(f, {x}, tolerance);
     }
+  }
+
+  // By `parts` blocks for each line: the same bits in any order of threads and blocks.
+  void ExpectParts(const Program& f, const std::vector<Numbers>& in, int parts, double tolerance) {
+    const std::string text = runner_.Dump(f, "native", "cuda");
+    EXPECT_NE(text.find("// first of two launches: " + std::to_string(parts) + " parts of each scan, a block for each"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("// second of two launches: a block for each part"), std::string::npos) << text;
+    std::vector<Numbers> first;
+    const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");
+    for (const uint64_t seed : {2, 1}) {
+      order(seed);
+      runner_.RunEverywhere(f, in, tolerance);
+      const std::vector<Numbers> out = runner_.Run(f, in, "cuda");
+      if (first.empty()) first = out;
+      for (size_t r = 0; r < out.size(); ++r) {
+        EXPECT_EQ(std::memcmp(out[r].data(), first[r].data(), out[r].size() * sizeof(double)), 0) << "result " << r;
+      }
+    }
+  }
+  void ExpectParts(const std::string& op, const std::string& type, const std::string& attrs, const Numbers& x,
+                   int parts, double tolerance) {
+    SCOPED_TRACE(op + " of " + type);
+    ExpectParts(runner_.Parse("program f(%x: " + type + ") {\n  %y: " + type + " = " + op + "(%x) " + attrs +
+                              "\n  return %y\n}"),
+                {x}, parts, tolerance);
   }
 
   ProgramRunner runner_;
@@ -107,6 +136,131 @@ TEST_F(ScansOnGpu, AmongOtherOperations) {
 // Few columns: lanes go down one together, each store within its column.
 TEST_F(ScansOnGpu, OfColumns) {
   Expect("cumsum", "f32[100,5]", "axis=0 reverse=false", Waves(500), "// 32 threads for a point", 1e-5);
+}
+
+// ---- few long lines, by several blocks each ----
+
+// The last part may be cut, and those after it empty.
+TEST_F(ScansOnGpu, OfVeryLongLinesInParts) {
+  ExpectParts("cumsum", "f32[20000]", "axis=0 reverse=false", Waves(20000), 4, 1e-4);
+  ExpectParts("cumsum", "f64[3,9001]", "axis=1 reverse=true", Waves(27003), 2, 1e-11);
+  ExpectParts("cumprod", "i64[12289]", "axis=0 reverse=false", Whole(12289), 3, 0);
+  Numbers falling(20580);
+  for (size_t i = 0; i < falling.size(); ++i) falling[i] = static_cast<double>(30000 - i + i * 7919 % 1000);
+  ExpectParts("cummin", "u32[20580]", "axis=0 reverse=false", falling, 5, 0);
+  ExpectParts("cumlogsumexp", "f32[8192]", "axis=0 reverse=false", Waves(8192), 2, 1e-5);
+  ExpectParts("cumsum", "i32[10000,2]", "axis=0 reverse=false", Whole(20000), 2, 0);
+  // Fewer than twice the least part: one block's.
+  Expect("cumsum", "i32[8191]", "axis=0 reverse=false", Whole(8191), "// 256 threads for a point", 0);
+}
+
+TEST_F(ScansOnGpu, OfPartsWithoutNumbers) {
+  Numbers x = Waves(20580);
+  x[0] = -0.0, x[5000] = -INFINITY, x[9000] = NAN;
+  ExpectParts("cummax", "f32[20580]", "axis=0 reverse=false", x, 5, 0);
+  ExpectParts("cummin", "f64[20580]", "axis=0 reverse=true", x, 5, 0);
+  ExpectParts("cumsum", "f32[20580]", "axis=0 reverse=false", x, 5, 1e-4);
+}
+
+TEST_F(ScansOnGpu, OfNarrowFloatsInParts) {
+  ExpectParts(runner_.Parse(R"(program f(%x: f32[9000]) {
+  %h: bf16[9000] = convert_element_type(%x) new_dtype=bf16
+  %c: bf16[9000] = cumsum(%h) axis=0 reverse=false
+  %y: f32[9000] = convert_element_type(%c) new_dtype=f32
+  return %y
+})"),
+              {Waves(9000)}, 2, 1e-2);
+}
+
+// Elements that fuse, and what follows each prefix.
+TEST_F(ScansOnGpu, OfPartsAmongOtherOperations) {
+  const Program f = runner_.Parse(R"(program f(%x: f64[9000], %s: f64[]) {
+  %b: f64[9000] = broadcast_in_dim(%s) shape=[9000] broadcast_dimensions=[]
+  %p: f64[9000] = mul(%x, %b)
+  %c: f64[9000] = cumsum(%p) axis=0 reverse=false
+  %y: f64[9000] = add(%c, %x)
+  return %y
+})");
+  ExpectParts(f, {Waves(9000), {0.75}}, 2, 1e-11);
+}
+
+TEST_F(ScansOnGpu, OfSeveralStatesInParts) {
+  const Program f = runner_.Parse(R"(program f(%x: f64[9000], %y: f64[9000]) {
+  %z: c128[9000] = complex(%x, %y)
+  %p: c128[9000] = cumprod(%z) axis=0 reverse=true
+  %a: f64[9000] = real(%p)
+  %b: f64[9000] = imag(%p)
+  return %a, %b
+})");
+  Numbers x(9000), y(9000);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = std::cos(static_cast<double>(i)), y[i] = std::sin(static_cast<double>(i));
+  ExpectParts(f, {x, y}, 2, 1e-9);
+}
+
+TEST_F(ScansOnGpu, OfPartsInALoopOfThePlan) {
+  ExpectParts(runner_.Parse(R"(program f(%x: i32[9000]) {
+  %k: i32[] = constant 3
+  %n: i32[], %y: i32[9000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%i: i32[], %v: i32[9000]) {
+    %zero: i32[] = constant 0
+    %more: bool[] = gt(%i, %zero)
+    return %more
+  } body=program(%i: i32[], %v: i32[9000]) {
+    %one: i32[] = constant 1
+    %less: i32[] = sub(%i, %one)
+    %w: i32[9000] = cumsum(%v) axis=0 reverse=false
+    return %less, %w
+  }
+  return %y
+})"),
+              {Whole(9000)}, 2, 0);
+}
+
+// ---- a combiner whose sides differ ----
+
+// h[i] = a[i] h[i - 1] + b[i] along the last dimension: maps x -> a x + b, composed.
+void Recurrence(KernelBuilder& k, const Eqn& e) {
+  const ArrayType a = e.in(0);
+  const int64_t n = a.dim(1), lines = a.dim(0);
+  k.Parallel(Dims(&lines, 1), [&](const Index& line) {
+    const auto at = [&](Scalar i) { return Index{line[0], i}; };
+    const Scalar identity[] = {k.Constant(a.dtype(), 1), k.Constant(a.dtype(), 0)};
+    k.Scan(
+        n, identity,
+        [](const Index& first, const Index& then) {
+          return Index{then[0] * first[0], then[0] * first[1] + then[1]};
+        },
+        [&](Scalar i) {
+          return Index{k.Operand(0).Load(at(i)), k.Operand(1).Load(at(i))};
+        },
+        [&](Scalar i, const Index& upto) { k.Result().Store(at(i), upto[1]); });
+  });
+}
+ArrayTypes TypeOfRecurrence(const Eqn& e) { return e.in(0); }
+constexpr Lowering kRecurrenceLowerings[] = {{.loops = Recurrence}};
+constexpr Row kRecurrenceRows[] = {{.name = "test.recurrence",
+                                    .type = TypeOfRecurrence,
+                                    .lowerings = kRecurrenceLowerings,
+                                    .missing = "jvp, transpose, batch: not of interest"}};
+RowList RecurrenceRows() { return kRecurrenceRows; }
+RowList (*const kRecurrenceTables[])() = {RecurrenceRows};
+constexpr ricci_plugin kRecurrencePlugin =
+    Describe("recurrence", "1", [](void*, ricci_ctx* ctx) { return AttachRows(ctx, kRecurrenceTables); });
+ricci_status* QueryRecurrence(const ricci_host_info*, const ricci_plugin** out) {
+  *out = &kRecurrencePlugin;
+  return nullptr;
+}
+
+TEST_F(ScansOnGpu, OfRecurrences) {
+  EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QueryRecurrence)));
+  const auto of = [&](const std::string& type) {
+    return runner_.Parse("program f(%a: " + type + ", %b: " + type + ") {\n  %h: " + type +
+                         " = test.recurrence(%a, %b)\n  return %h\n}");
+  };
+  runner_.RunEverywhere(of("i32[2,300]"), {Whole(600), Waves(600)}, 0);
+  Numbers odd(41200), b(41200);
+  for (size_t i = 0; i < odd.size(); ++i) odd[i] = i % 2 == 0 ? 3 : -5, b[i] = static_cast<double>(i % 11) - 5;
+  ExpectParts(of("i32[2,20600]"), {odd, b}, 5, 0);
 }
 
 }}  // namespace ricci::testing

@@ -114,11 +114,13 @@ F* OfSimulatedGpu(const std::string& library, const char* name) {
   return opened == nullptr ? nullptr : reinterpret_cast<F*>(dlsym(opened, name));
 }
 
-void AddGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const GpuLibraries& gpu) {
+void AddGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const GpuLibraries& gpu,
+            [[maybe_unused]] bool sorts_all) {
 #ifdef RICCI_TEST_CUDA
-  const auto set = [ctx](std::string_view key, const std::string& file) {
-    if (!file.empty()) ricci::Check(ricci_context_config(ctx, key.data(), key.size(), file.data(), file.size()));
+  const auto set = [ctx](std::string_view key, const std::string& value) {
+    if (!value.empty()) ricci::Check(ricci_context_config(ctx, key.data(), key.size(), value.data(), value.size()));
   };
+  set("cuda.scatter", sorts_all ? "sorted" : "ordered");
   const bool both = gpu.compiler.empty() && OfSimulatedGpu<void(uint64_t)>(gpu.driver, "ricci_standin_seed") != nullptr;
   set("cuda.driver", gpu.driver);
   set("cuda.compiler", both ? gpu.driver : gpu.compiler);
@@ -146,7 +148,7 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   ricci::Check(ricci_context_add_plugin(raw, ricci_plugin_query_cpu));
   if (small_code) ricci::Check(ricci_context_add_plugin(raw, QueryBackendWith<SmallCode>));
 #endif
-  if (!gpu.empty()) AddGpu(raw, gpu);
+  if (!gpu.empty()) AddGpu(raw, gpu, /*sorts_all=*/small_code);
   ricci::Check(ricci_context_config(raw, "vmap", 4, vmap.data(), vmap.size()));
   ricci::Check(ricci_context_config(raw, "threads", 7, "2", 1));
   return ctx;

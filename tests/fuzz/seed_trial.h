@@ -33,8 +33,8 @@ struct Totals {
 
 using Context = std::shared_ptr<ricci_ctx>;
 // `vmap`: auto, batched or lanes.
-// `small_code`: the CPU backend generates code as for large bodies. `late`: devices to add, or NULL. `gpu`: as in
-// TrialOptions.
+// `small_code`: the CPU backend generates code as for large bodies, a GPU sorts the updates of small scatters too.
+// `late`: devices to add, or NULL. `gpu`: as in TrialOptions.
 Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr,
                     const GpuLibraries& gpu = {});
 
