@@ -23,9 +23,19 @@ using CuFunction = struct CUfunc_st*;
 using CuGraph = struct CUgraph_st*;
 using CuGraphNode = struct CUgraphNode_st*;
 using CuGraphExec = struct CUgraphExec_st*;
+using CuMemPool = struct CUmemPoolHandle_st*;
 using CuHostFunction = void (*)(void*);
 
-enum : CuResult { kCuSuccess = 0, kCuOutOfMemory = 2, kCuNotReady = 600 };
+enum : CuResult {
+  kCuSuccess = 0,
+  kCuOutOfMemory = 2,
+  kCuDeinitialized = 4,
+  kCuInvalidContext = 201,
+  kCuInvalidHandle = 400,
+  kCuNotReady = 600,
+  kCuContextIsDestroyed = 709,
+  kCuCaptureImplicit = 906,
+};
 enum : unsigned { kCuStreamNonBlocking = 1, kCuEventDisableTiming = 2 };
 enum : int {
   kCuAttributeProcessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
@@ -33,6 +43,39 @@ enum : int {
   kCuAttributeMinor = 76,
 };
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
+enum : int {  // CUmemPool_attribute; each is a cuuint64_t
+  kCuPoolReleaseThreshold = 4,
+  kCuPoolReserved = 5,
+  kCuPoolUsed = 7,
+};
+enum : int {  // CUpointer_attribute
+  kCuPointerMemoryType = 2,
+  kCuPointerIsManaged = 8,
+  kCuPointerOrdinal = 9,
+  kCuPointerRangeStart = 11,
+  kCuPointerRangeSize = 12,
+  kCuPointerPool = 17,
+};
+enum : int { kCuCaptureRelaxed = 2 };  // CUstreamCaptureMode
+// CU_STREAM_LEGACY: the default stream by a handle, which means the same in every call.
+inline CuStream LegacyStream() { return reinterpret_cast<CuStream>(uintptr_t{1}); }
+
+struct CuLocation {
+  int type, id;  // 1: a device, by its ordinal
+};
+struct CuPoolProperties {  // CUmemPoolProps
+  int allocation_type;     // 1: CU_MEM_ALLOCATION_TYPE_PINNED, the only one
+  int handle_types;        // for other processes; 0: none
+  CuLocation location;
+  void* security;
+  size_t max_bytes;  // 0: no limit
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+struct CuPoolAccess {  // CUmemAccessDesc
+  CuLocation location;
+  int flags;  // 3: to read and write
+};
 
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   CuFunction f;
@@ -61,6 +104,8 @@ struct CuMemsetNode {  // CUDA_MEMSET_NODE_PARAMS
 };
 static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
 static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
+static_assert(sizeof(CuPoolProperties) == 88 && offsetof(CuPoolProperties, usage) == 32);
+static_assert(sizeof(CuPoolAccess) == 12);
 static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);
 
 // X(name, arguments): each returns a CUresult.
@@ -74,7 +119,18 @@ static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24)
   X(cuDevicePrimaryCtxRelease, (CuDevice device))                                                                     \
   X(cuCtxPushCurrent, (CuContext context))                                                                            \
   X(cuCtxPopCurrent, (CuContext * context))                                                                           \
-  X(cuMemAllocAsync, (CuPointer * out, size_t bytes, CuStream stream))                                                \
+  X(cuDeviceCanAccessPeer, (int* can, CuDevice device, CuDevice peer))                                                \
+  X(cuStreamGetCtx, (CuStream stream, CuContext * context))                                                           \
+  X(cuStreamIsCapturing, (CuStream stream, int* status))                                                              \
+  X(cuThreadExchangeStreamCaptureMode, (int* mode))                                                                   \
+  X(cuPointerGetAttributes, (unsigned n, int* attributes, void** values, CuPointer p))                                \
+  X(cuMemPoolCreate, (CuMemPool * out, const CuPoolProperties* properties))                                           \
+  X(cuMemPoolDestroy, (CuMemPool pool))                                                                               \
+  X(cuMemPoolSetAttribute, (CuMemPool pool, int attribute, void* value))                                              \
+  X(cuMemPoolGetAttribute, (CuMemPool pool, int attribute, void* value))                                              \
+  X(cuMemPoolSetAccess, (CuMemPool pool, const CuPoolAccess* to, size_t count))                                       \
+  X(cuMemPoolTrimTo, (CuMemPool pool, size_t keep_bytes))                                                             \
+  X(cuMemAllocFromPoolAsync, (CuPointer * out, size_t bytes, CuMemPool pool, CuStream stream))                        \
   X(cuMemFreeAsync, (CuPointer p, CuStream stream))                                                                   \
   X(cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                                        \
   X(cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                                       \
