@@ -6,6 +6,8 @@
 // decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -83,6 +85,7 @@ class Machine {
   std::deque<std::shared_ptr<Module>> all_modules;                    // also those that were unloaded
   std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
   int64_t pools = 0, captures = 0;
+  int process = getpid();  // whose driver it is
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
   uint64_t numbers = 0;                                     // that streams have had
@@ -218,8 +221,10 @@ extern "C" void ricci_standin_check(uint32_t every);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
 // What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
-// (1) and end (0) the capture of a stream, in the mode for all threads. A copy of the process by fork needs no call.
+// (1) and end (0) the capture of a stream, in the mode for all threads. A copy of the process by fork needs no call;
+// ricci_standin_new_process says that this one stands for a new program, which has called the driver never before.
 extern "C" void ricci_standin_reset();
+extern "C" void ricci_standin_new_process();
 extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);

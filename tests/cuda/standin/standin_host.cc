@@ -30,9 +30,8 @@ bool MightWait(std::string_view call) {
 }  // namespace
 
 CuResult HostRules(Machine& m, const char* call) {
-  static const int process = getpid();
   if (StartsWithOne(call, {"cuGetError"})) return kCuSuccess;
-  if (getpid() != process) return m.Complain(std::string(call) + " in a forked process"), kNotInitialized;
+  if (getpid() != m.process) return m.Complain(std::string(call) + " in a forked process"), kNotInitialized;
   Context* const current = CurrentContext();
   const bool uses_context = !StartsWithOne(call, {"cuInit", "cuDevice", "cuCtx", "cuThread"});
   if (uses_context && current != nullptr && current->is_destroyed) {
@@ -79,6 +78,13 @@ extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins) 
   const std::lock_guard lock(m.mutex);
   As<Stream>(stream).is_captured = begins != 0;
   m.captures += begins != 0 ? 1 : -1;
+}
+
+extern "C" void ricci_standin_new_process() {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  m.process = getpid();
 }
 
 extern "C" void ricci_standin_reset() {
