@@ -11,7 +11,7 @@ import textwrap
 import api_annotations
 from generate_api_table import ROOT, WIDTH, text_of
 
-HEADERS = ["base", "context", "device", "stream", "array", "build", "primitive", "callback", "file", "transform", "executable"]
+HEADERS = ["base", "context", "device", "stream", "array", "build", "primitive", "callback", "file", "transform", "executable", "dlpack"]
 OUTPUT = "bindings/python/ricci/_abi.py"
 SCALARS = {"uint8_t": "c_uint8", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64",
            "uint64_t": "c_uint64", "size_t": "c_size_t", "double": "c_double", "char": "c_char",

@@ -71,6 +71,15 @@ void ricci_device_info(const ricci_device* d, ricci_device_desc* out) {
 ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes, uint64_t* free_bytes) {
   return ricci_api_table->device_memory(d, total_bytes, free_bytes);
 }
+ricci_status* ricci_device_memory_stats(const ricci_device* d, ricci_memory_stats* out) {
+  return ricci_api_table->device_memory_stats(d, out);
+}
+ricci_status* ricci_device_set_memory_limit(ricci_device* d, uint64_t bytes) {
+  return ricci_api_table->device_set_memory_limit(d, bytes);
+}
+ricci_status* ricci_device_trim(ricci_device* d, uint64_t keep_bytes) {
+  return ricci_api_table->device_trim(d, keep_bytes);
+}
 ricci_status* ricci_stream_create(ricci_device* d, ricci_stream** out) {
   return ricci_api_table->stream_create(d, out);
 }
@@ -88,6 +97,9 @@ ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out) {
 }
 ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e) {
   return ricci_api_table->stream_wait_event(s, e);
+}
+ricci_status* ricci_stream_wait_array(ricci_stream* s, const ricci_array* a) {
+  return ricci_api_table->stream_wait_array(s, a);
 }
 ricci_status* ricci_stream_synchronize(ricci_stream* s) {
   return ricci_api_table->stream_synchronize(s);
@@ -551,6 +563,12 @@ ricci_status* ricci_array_to_dlpack(const ricci_array* a, ricci_dlpack** out) {
 }
 ricci_status* ricci_array_from_dlpack(ricci_device* d, ricci_dlpack* t, ricci_array** out) {
   return ricci_api_table->array_from_dlpack(d, t, out);
+}
+ricci_status* ricci_array_to_dlpack_on(const ricci_array* a, ricci_stream* s, ricci_dlpack** out) {
+  return ricci_api_table->array_to_dlpack_on(a, s, out);
+}
+ricci_status* ricci_array_from_dlpack_on(ricci_device* d, ricci_stream* s, ricci_dlpack* t, ricci_array** out) {
+  return ricci_api_table->array_from_dlpack_on(d, s, t, out);
 }
 void ricci_cache_info(const ricci_ctx* c, ricci_cache_stats* out) {
   ricci_api_table->cache_info(c, out);

@@ -56,12 +56,16 @@ typedef struct ricci_api {
   ricci_device* (*device_find)(const ricci_ctx* c, const char* kind, size_t len);
   void (*device_info)(const ricci_device* d, ricci_device_desc* out);
   ricci_status* (*device_memory)(const ricci_device* d, uint64_t* total_bytes, uint64_t* free_bytes);
+  ricci_status* (*device_memory_stats)(const ricci_device* d, ricci_memory_stats* out);
+  ricci_status* (*device_set_memory_limit)(ricci_device* d, uint64_t bytes);
+  ricci_status* (*device_trim)(ricci_device* d, uint64_t keep_bytes);
   ricci_status* (*stream_create)(ricci_device* d, ricci_stream** out);
   ricci_status* (*stream_wrap)(ricci_device* d, void* native, ricci_stream** out);
   void* (*stream_native)(const ricci_stream* s);
   ricci_device* (*stream_device)(const ricci_stream* s);
   ricci_status* (*stream_record)(ricci_stream* s, ricci_event** out);
   ricci_status* (*stream_wait_event)(ricci_stream* s, const ricci_event* e);
+  ricci_status* (*stream_wait_array)(ricci_stream* s, const ricci_array* a);
   ricci_status* (*stream_synchronize)(ricci_stream* s);
   ricci_stream* (*stream_retain)(ricci_stream* s);
   void (*stream_release)(ricci_stream* s);
@@ -241,6 +245,8 @@ typedef struct ricci_api {
   ricci_status* (*program_reduce)(const ricci_program* f, const ricci_reduction* how, ricci_program** out);
   ricci_status* (*array_to_dlpack)(const ricci_array* a, ricci_dlpack** out);
   ricci_status* (*array_from_dlpack)(ricci_device* d, ricci_dlpack* t, ricci_array** out);
+  ricci_status* (*array_to_dlpack_on)(const ricci_array* a, ricci_stream* s, ricci_dlpack** out);
+  ricci_status* (*array_from_dlpack_on)(ricci_device* d, ricci_stream* s, ricci_dlpack* t, ricci_array** out);
   void (*cache_info)(const ricci_ctx* c, ricci_cache_stats* out);
   uint32_t (*cache_is_on)(const ricci_ctx* c);
   uint32_t (*cache_load)(ricci_ctx* c, const void* key, size_t key_len, void* sink, void (*write)(void* sink,
@@ -272,12 +278,16 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_device_find ricci_api_table->device_find
 #define ricci_device_info ricci_api_table->device_info
 #define ricci_device_memory ricci_api_table->device_memory
+#define ricci_device_memory_stats ricci_api_table->device_memory_stats
+#define ricci_device_set_memory_limit ricci_api_table->device_set_memory_limit
+#define ricci_device_trim ricci_api_table->device_trim
 #define ricci_stream_create ricci_api_table->stream_create
 #define ricci_stream_wrap ricci_api_table->stream_wrap
 #define ricci_stream_native ricci_api_table->stream_native
 #define ricci_stream_device ricci_api_table->stream_device
 #define ricci_stream_record ricci_api_table->stream_record
 #define ricci_stream_wait_event ricci_api_table->stream_wait_event
+#define ricci_stream_wait_array ricci_api_table->stream_wait_array
 #define ricci_stream_synchronize ricci_api_table->stream_synchronize
 #define ricci_stream_retain ricci_api_table->stream_retain
 #define ricci_stream_release ricci_api_table->stream_release
@@ -419,6 +429,8 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_program_reduce ricci_api_table->program_reduce
 #define ricci_array_to_dlpack ricci_api_table->array_to_dlpack
 #define ricci_array_from_dlpack ricci_api_table->array_from_dlpack
+#define ricci_array_to_dlpack_on ricci_api_table->array_to_dlpack_on
+#define ricci_array_from_dlpack_on ricci_api_table->array_from_dlpack_on
 #define ricci_cache_info ricci_api_table->cache_info
 #define ricci_cache_is_on ricci_api_table->cache_is_on
 #define ricci_cache_load ricci_api_table->cache_load

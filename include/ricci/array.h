@@ -32,7 +32,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_host(ricci_device* d, r
                                                               const void* data RICCI_LEN_OF(bytes, t),
                                                               const ricci_array_opts* o RICCI_NULLABLE,
                                                               ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
-/* Takes `data`, memory of the device aligned to its element type, without a copy; whatever wrote it must have ended.
+/* Takes `data`, memory of the device aligned to its element type, without a copy; whatever wrote it must have ended, or
+ * have been enqueued to the stream of `o`.
  * `drop(arg)` runs once when the last reference is gone and no run uses it any more, on any thread; `drop` may be NULL.
  */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t,

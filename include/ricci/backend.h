@@ -274,6 +274,21 @@ typedef struct ricci_backend {
   ricci_str forms;
   ricci_status* (*dump_form)(void* code, ricci_str form, void* sink,
                              void (*write)(void* sink, const char* p, size_t n)); /* NULL if there are none */
+
+  /* ---- memory that is kept for later, NULL where none is ---- */
+  /* What it holds for `alloc`, in use or not. */
+  ricci_status* (*memory_reserved)(void* self, uint64_t* bytes);
+  /* Gives back to the system what is not in use, until it holds no more than `keep_bytes`. */
+  ricci_status* (*memory_trim)(void* self, uint64_t keep_bytes);
+
+  /* ---- what is the host's; each may be NULL ---- */
+  /* What this backend calls a stream of the host, if it can be used here. */
+  ricci_status* (*stream_wrap)(void* self, void* native, void** out);
+  /* Whether work may be enqueued now to a stream that was wrapped; asked each time. */
+  ricci_status* (*stream_check)(void* self, void* stream);
+  /* DLDeviceType and number of its memory (dmlc.github.io/dlpack); 0: it is not shared. Then `owns` also knows memory
+   * of this device that others have allocated. */
+  uint32_t dlpack_type, dlpack_id;
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

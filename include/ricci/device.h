@@ -34,6 +34,29 @@ RICCI_API void ricci_device_info(const ricci_device* d RICCI_NULLABLE,
 RICCI_API RICCI_NODISCARD ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes,
                                                             uint64_t* free_bytes);
 
+/* What is allocated there for arrays, for the working memory of programs (an executable keeps some for its next run)
+ * and for constants that were copied to it; not memory that was wrapped or came by DLPack. Bytes are those asked for.
+ */
+typedef struct ricci_memory_stats {
+  ricci_hdr hdr;
+  uint64_t bytes_in_use;
+  uint64_t peak_bytes_in_use; /* the most that were in use at once, so far */
+  uint64_t
+      bytes_reserved;   /* what the backend holds for this, in use or not; bytes_in_use where it keeps nothing more */
+  uint64_t bytes_limit; /* ricci_device_set_memory_limit; 0: none */
+  uint64_t largest_allocation; /* in bytes, so far */
+  uint64_t n_allocations;      /* so far */
+} ricci_memory_stats;
+
+/* Fills `out`; out->hdr.size must be set. Figures of one moment only where no other thread allocates. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_device_memory_stats(const ricci_device* d, ricci_memory_stats* out);
+/* From now on an allocation after which more than `bytes` would be in use is RESOURCE_EXHAUSTED with both figures, and
+ * for a run with the largest buffers of the program; what is in use stays. 0: no limit. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_device_set_memory_limit(ricci_device* d, uint64_t bytes) RICCI_ANY_THREAD;
+/* Gives what the backend keeps but nothing uses back to the system, until it holds no more than `keep_bytes`. Memory
+ * that was freed in a stream counts as unused once the stream has come that far (ricci_stream_synchronize). */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_device_trim(ricci_device* d, uint64_t keep_bytes) RICCI_ANY_THREAD;
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,7 +16,8 @@ extern "C" {
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_create(ricci_device* d,
                                                             ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* A stream of the host (CUstream), which must outlive the work that is enqueued to it here. NULL is the driver's
- * default stream. */
+ * default stream. INVALID_ARGUMENT if it belongs to another context of the driver than that of the device. While the
+ * host captures the stream, what would enqueue to it is FAILED_PRECONDITION. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wrap(ricci_device* d, void* native RICCI_NULLABLE RICCI_KEPT(out),
                                                           ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* What the backend calls it (CUstream); NULL on `ref` and `cpu`. */
@@ -27,6 +28,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_record(ricci_stream* s, ric
 /* What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
  * device. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e);
+/* The same for what writes `a`: work of the host that is enqueued to `s` may read its data
+ * (ricci_array_device_data), which must not be released or donated before that work has ended. A failure of the run
+ * that writes `a` is returned only if it is known already. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wait_array(ricci_stream* s, const ricci_array* a);
 /* The host waits until the stream is empty. A failure of a run is not reported here but by its event and its
  * results. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_synchronize(ricci_stream* s);

@@ -34,6 +34,7 @@ ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique
 ricci_status* Code::Load(Module& m, CuModule& out) {
   modules_.reserve(modules_.size() + 1);
   CuResult result = device_.driver().cuModuleLoadData(&out, m.image.data());
+  device_.Note(result);
   if (result != kCuSuccess && m.kept) {
     device_.compiler().CompileAgain(m, given_.opt_level);
     if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
@@ -161,7 +162,7 @@ void Code::PlaceMemory() {
 Code::~Code() {
   const Current current(device_);
   slots_.Clear();
-  for (CuModule module : modules_) device_.driver().cuModuleUnload(module);
+  for (CuModule module : modules_) device_.Note(device_.driver().cuModuleUnload(module));
 }
 
 }  // namespace ricci::cuda

@@ -28,7 +28,6 @@ uint64_t Now() {
 }  // namespace
 
 ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event) {
-  const Driver& driver = device_.driver();
   const Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
   Run run{a, PlacesOf(*given_.plan, a), static_cast<CuStream>(a.stream)};
@@ -36,7 +35,8 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   bool is_called = false;
   ricci_status* failed = Guard([&] { return Start(run); });
   if (failed == nullptr) {
-    failed = device_.Check("cuLaunchHostFunc", driver.cuLaunchHostFunc(run.stream, RunSlots::Finish, run.slot));
+    failed =
+        device_.Check("cuLaunchHostFunc", device_.driver().cuLaunchHostFunc(run.stream, RunSlots::Finish, run.slot));
     is_called = failed == nullptr;
   }
   if (failed == nullptr) failed = device_.Record(run.stream, event);
@@ -45,7 +45,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
     return nullptr;
   }
   // As if nothing had been enqueued.
-  driver.cuStreamSynchronize(run.stream);
+  device_.Note(device_.driver().cuStreamSynchronize(run.stream));
   slots_.Drop(*run.slot, is_called);
   return failed;
 }

@@ -11,6 +11,8 @@
 namespace ricci::cuda {
 namespace {
 
+constexpr uint32_t kDlpackCuda = 2;  // kDLCUDA
+
 Gpu& Of(void* self) { return *static_cast<Gpu*>(self); }
 CuStream Stream(void* s) { return static_cast<CuStream>(s); }
 CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
@@ -48,7 +50,11 @@ void Free(void* self, void* p, uint64_t, void* stream) { Of(self).Free(p, Stream
 ricci_status* Copy(void* self, const ricci_copy_args* a, void** event) {
   return Guard([&] { return Of(self).Copy(*a, event); });
 }
-uint32_t Owns(void* self, const void* p, uint64_t bytes) { return Of(self).Owns(p, bytes) ? 1 : 0; }
+uint32_t Owns(void* self, const void* p, uint64_t bytes) {
+  uint32_t owns = 0;
+  ricci_status_free(Guard([&]() -> ricci_status* { return owns = Of(self).Owns(p, bytes) ? 1 : 0, nullptr; }));
+  return owns;
+}
 
 // A call of the driver with the device's context.
 template <typename Body>
@@ -61,12 +67,24 @@ ricci_status* Call(void* self, const char* name, Body body) {
 }
 
 ricci_status* MemoryInfo(void* self, uint64_t* total_bytes, uint64_t* free_bytes) {
-  size_t total = 0, available = 0;
-  ricci_status* const failed =
-      Call(self, "cuMemGetInfo", [&](const Driver& d) { return d.cuMemGetInfo(&available, &total); });
-  *total_bytes = total;
-  *free_bytes = available;
-  return failed;
+  return Guard([&] { return Of(self).MemoryInfo(*total_bytes, *free_bytes); });
+}
+ricci_status* MemoryReserved(void* self, uint64_t* bytes) {
+  return Guard([&] { return Of(self).Reserved(*bytes); });
+}
+ricci_status* MemoryTrim(void* self, uint64_t keep_bytes) {
+  return Guard([&] { return Of(self).Trim(keep_bytes); });
+}
+ricci_status* StreamWrap(void* self, void* native, void** out) {
+  return Guard([&] {
+    CuStream stream = nullptr;
+    ricci_status* const failed = Of(self).WrapStream(Stream(native), &stream);
+    if (failed == nullptr) *out = stream;
+    return failed;
+  });
+}
+ricci_status* StreamCheck(void* self, void* stream) {
+  return Guard([&] { return Of(self).CheckStream(Stream(stream)); });
 }
 ricci_status* StreamCreate(void* self, void** out) {
   CuStream stream = nullptr;
@@ -77,7 +95,7 @@ ricci_status* StreamCreate(void* self, void** out) {
 void StreamDrop(void* self, void* stream) {
   const Current current(Of(self));
   ricci_status_free(Of(self).Wait(Stream(stream)));
-  Of(self).driver().cuStreamDestroy(Stream(stream));
+  Of(self).Note(Of(self).driver().cuStreamDestroy(Stream(stream)));
 }
 ricci_status* StreamWait(void* self, void* stream, void* event) {
   return Call(self, "cuStreamWaitEvent",
@@ -92,7 +110,7 @@ ricci_status* EventRecord(void* self, void* stream, void** event) {
 }
 void EventDrop(void* self, void* event) {
   const Current current(Of(self));
-  Of(self).driver().cuEventDestroy(Event(event));
+  Of(self).Note(Of(self).driver().cuEventDestroy(Event(event)));
 }
 ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
   return Call(self, "cuEventQuery", [&](const Driver& d) {
@@ -106,9 +124,10 @@ ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
 ricci_status* EventWait(void* self, void* event) {
   return Guard([&] {
     const Current current(Of(self));
-    const CuResult result = Of(self).driver().cuEventSynchronize(Event(event));
-    if (result != kCuSuccess) Of(self).driver().cuEventSynchronize(Event(event));
-    return Of(self).Check("cuEventSynchronize", result);
+    const auto wait = [&] { return Of(self).driver().cuEventSynchronize(Event(event)); };
+    ricci_status* const failed = Of(self).Check("cuEventSynchronize", wait());
+    if (failed != nullptr) Of(self).Note(wait());
+    return failed;
   });
 }
 
@@ -153,15 +172,21 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.copy = Copy;
   b.owns = Owns;
   b.memory_info = MemoryInfo;
+  b.memory_reserved = MemoryReserved;
+  b.memory_trim = MemoryTrim;
   b.native_context = device.context();
   b.stream_create = StreamCreate;
   b.stream_drop = StreamDrop;
   b.stream_wait = StreamWait;
+  b.stream_wrap = StreamWrap;
+  b.stream_check = StreamCheck;
   b.event_record = EventRecord;
   b.event_drop = EventDrop;
   b.event_query = EventQuery;
   b.event_wait = EventWait;
   b.enqueue = Enqueue;
+  b.dlpack_type = kDlpackCuda;
+  b.dlpack_id = static_cast<uint32_t>(device.number());
   return b;
 }
 

@@ -24,20 +24,27 @@ using CuGraph = struct CUgraph_st*;
 using CuGraphNode = struct CUgraphNode_st*;
 using CuGraphExec = struct CUgraphExec_st*;
 using CuCondition = unsigned long long;  // CUgraphConditionalHandle
+using CuMemPool = struct CUmemPoolHandle_st*;
 using CuHostFunction = void (*)(void*);
 
-enum : CuResult { kCuSuccess = 0, kCuOutOfMemory = 2, kCuNotReady = 600 };
-// What a driver says of what it does not know or cannot do.
 enum : CuResult {
+  kCuSuccess = 0,
   kCuInvalidValue = 1,
+  kCuOutOfMemory = 2,
+  kCuDeinitialized = 4,
   kCuInvalidImage = 200,
+  kCuInvalidContext = 201,
   kCuNoBinaryForGpu = 209,
   kCuInvalidPtx = 218,
   kCuNoPtxCompiler = 221,
   kCuUnsupportedPtx = 222,
   kCuPtxDisabled = 223,
+  kCuInvalidHandle = 400,
   kCuNotFound = 500,
+  kCuNotReady = 600,
+  kCuContextIsDestroyed = 709,
   kCuNotSupported = 801,
+  kCuCaptureImplicit = 906,
 };
 enum : unsigned { kCuStreamNonBlocking = 1, kCuEventDisableTiming = 2 };
 enum : int {
@@ -50,6 +57,39 @@ enum : int { kCuFunctionMostShared = 8 };  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHAR
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
 enum : int { kCuNodeConditional = 13 };  // CU_GRAPH_NODE_TYPE_CONDITIONAL
 enum : int { kCuConditionIf = 0, kCuConditionWhile = 1 };
+enum : int {  // CUmemPool_attribute; each is a cuuint64_t
+  kCuPoolReleaseThreshold = 4,
+  kCuPoolReserved = 5,
+  kCuPoolUsed = 7,
+};
+enum : int {  // CUpointer_attribute
+  kCuPointerMemoryType = 2,
+  kCuPointerIsManaged = 8,
+  kCuPointerOrdinal = 9,
+  kCuPointerRangeStart = 11,
+  kCuPointerRangeSize = 12,
+  kCuPointerPool = 17,
+};
+enum : int { kCuCaptureRelaxed = 2 };  // CUstreamCaptureMode
+// CU_STREAM_LEGACY: the default stream by a handle, which means the same in every call.
+inline CuStream LegacyStream() { return reinterpret_cast<CuStream>(uintptr_t{1}); }
+
+struct CuLocation {
+  int type, id;  // 1: a device, by its ordinal
+};
+struct CuPoolProperties {  // CUmemPoolProps
+  int allocation_type;     // 1: CU_MEM_ALLOCATION_TYPE_PINNED, the only one
+  int handle_types;        // for other processes; 0: none
+  CuLocation location;
+  void* security;
+  size_t max_bytes;  // 0: no limit
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+struct CuPoolAccess {  // CUmemAccessDesc
+  CuLocation location;
+  int flags;  // 3: to read and write
+};
 
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   CuFunction f;
@@ -93,6 +133,8 @@ struct CuNode {  // CUgraphNodeParams
 };
 static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
 static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
+static_assert(sizeof(CuPoolProperties) == 88 && offsetof(CuPoolProperties, usage) == 32);
+static_assert(sizeof(CuPoolAccess) == 12);
 static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);
 static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offsetof(CuNode, conditional) == 16);
 
@@ -107,7 +149,18 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
   X(cuDevicePrimaryCtxRelease, (CuDevice device))                                                                     \
   X(cuCtxPushCurrent, (CuContext context))                                                                            \
   X(cuCtxPopCurrent, (CuContext * context))                                                                           \
-  X(cuMemAllocAsync, (CuPointer * out, size_t bytes, CuStream stream))                                                \
+  X(cuDeviceCanAccessPeer, (int* can, CuDevice device, CuDevice peer))                                                \
+  X(cuStreamGetCtx, (CuStream stream, CuContext * context))                                                           \
+  X(cuStreamIsCapturing, (CuStream stream, int* status))                                                              \
+  X(cuThreadExchangeStreamCaptureMode, (int* mode))                                                                   \
+  X(cuPointerGetAttributes, (unsigned n, int* attributes, void** values, CuPointer p))                                \
+  X(cuMemPoolCreate, (CuMemPool * out, const CuPoolProperties* properties))                                           \
+  X(cuMemPoolDestroy, (CuMemPool pool))                                                                               \
+  X(cuMemPoolSetAttribute, (CuMemPool pool, int attribute, void* value))                                              \
+  X(cuMemPoolGetAttribute, (CuMemPool pool, int attribute, void* value))                                              \
+  X(cuMemPoolSetAccess, (CuMemPool pool, const CuPoolAccess* to, size_t count))                                       \
+  X(cuMemPoolTrimTo, (CuMemPool pool, size_t keep_bytes))                                                             \
+  X(cuMemAllocFromPoolAsync, (CuPointer * out, size_t bytes, CuMemPool pool, CuStream stream))                        \
   X(cuMemFreeAsync, (CuPointer p, CuStream stream))                                                                   \
   X(cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                                        \
   X(cuMemHostAlloc, (void** out, size_t bytes, unsigned flags))                                                       \

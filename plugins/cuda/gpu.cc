@@ -1,5 +1,7 @@
 #include "gpu.h"
 
+#include <algorithm>
+
 #include "conditions.h"
 
 namespace ricci::cuda {
@@ -45,39 +47,107 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
     return nullptr;
   }
   d->compiler_ = std::make_unique<ModuleCompiler>(std::move(compiler), architecture, ctx);
-  failed = d->CreateStream(&d->own_stream_);
+  failed = d->MakePoolAndStream();
   return failed == nullptr ? std::move(d) : nullptr;
+}
+
+ricci_status* Gpu::MakePoolAndStream() {
+  {
+    const Current current(*this);
+    if (ricci_status* failed = current.Failure()) return failed;
+    if (ricci_status* failed = pool_.Create(device_)) return failed;
+  }
+  return CreateStream(&own_stream_);
 }
 
 ricci_status* Gpu::CreateStream(CuStream* out) const {
   const Current current(*this);
   if (ricci_status* failed = current.Failure()) return failed;
-  return Check("cuStreamCreate", driver_->cuStreamCreate(out, kCuStreamNonBlocking));
+  return Check("cuStreamCreate", driver().cuStreamCreate(out, kCuStreamNonBlocking));
 }
 
-Gpu::Gpu() : conditions_(std::make_unique<Conditions>(*this)) {}
+Gpu::Gpu() : conditions_(std::make_unique<Conditions>(*this)), pool_(*this) {}
 
 Gpu::~Gpu() {
   if (context_ == nullptr) return;
   {
     const Current current(*this);
     conditions_->Clear();
-    for (void* p : pinned_) driver_->cuMemFreeHost(p);
-    if (own_stream_ != nullptr) driver_->cuStreamDestroy(own_stream_);
+    for (void* p : pinned_) Note(driver().cuMemFreeHost(p));
+    if (own_stream_ != nullptr) Note(driver().cuStreamDestroy(own_stream_));
+    pool_.Destroy();
   }
-  driver_->cuDevicePrimaryCtxRelease(device_);
+  driver().cuDevicePrimaryCtxRelease(device_);
+}
+
+// ---- what the driver says ----
+void Gpu::NoteFork() const {
+  if (getpid() != process_) state_.store(State::kForked, std::memory_order_relaxed);
+}
+
+void Gpu::Note(CuResult result) const {
+  State usable = State::kUsable;
+  if (SaysContextIsGone(result)) state_.compare_exchange_strong(usable, State::kDestroyed, std::memory_order_relaxed);
+}
+
+ricci_status* Gpu::LostText() const {
+  const std::string lost = "device " + name_ + " is lost: ";
+  if (state_.load(std::memory_order_relaxed) == State::kForked) {
+    return Fail(RICCI_FAILED_PRECONDITION, lost +
+                                               "this process was forked from the one that opened it, and CUDA does not "
+                                               "survive a fork; use another device here, or start a new program");
+  }
+  return Fail(RICCI_FAILED_PRECONDITION,
+              lost +
+                  "its primary context was reset or destroyed by the host; what was there is "
+                  "gone, and a new Ricci context can use it again");
 }
 
 ricci_status* Gpu::Check(const char* call, CuResult result) const {
   if (result == kCuSuccess) return nullptr;
-  return Fail(result == kCuOutOfMemory ? RICCI_RESOURCE_EXHAUSTED : RICCI_INTERNAL, driver_->ErrorText(call, result));
+  Note(result);
+  if (state_.load(std::memory_order_relaxed) != State::kUsable) return LostText();
+  std::string text = driver_->ErrorText(call, result);
+  if (SaysContextHasFailed(result)) {
+    text += "; device " + name_ + " takes no more work from this process, other devices do";
+  }
+  return Fail(result == kCuOutOfMemory ? RICCI_RESOURCE_EXHAUSTED : RICCI_INTERNAL, text);
+}
+
+// ---- memory ----
+// What the pool keeps but nobody uses is free too.
+ricci_status* Gpu::MemoryInfo(uint64_t& total_bytes, uint64_t& free_bytes) const {
+  size_t available = 0, total = 0;
+  uint64_t reserved = 0, used = 0;
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  if (ricci_status* failed = Check("cuMemGetInfo", driver().cuMemGetInfo(&available, &total))) return failed;
+  if (ricci_status* failed = pool_.Reserved(reserved)) return failed;
+  if (ricci_status* failed = pool_.Used(used)) return failed;
+  total_bytes = total;
+  free_bytes = available + (reserved - std::min(reserved, used));
+  return nullptr;
+}
+
+ricci_status* Gpu::Reserved(uint64_t& bytes) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  return pool_.Reserved(bytes);
+}
+
+ricci_status* Gpu::Trim(uint64_t keep_bytes) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  return pool_.Trim(keep_bytes);
 }
 
 ricci_status* Gpu::NotEnough(uint64_t bytes) const {
-  std::string text = driver_->ErrorText("cuMemAllocAsync", kCuOutOfMemory) + ": " + std::to_string(bytes) +
+  std::string text = driver_->ErrorText("cuMemAllocFromPoolAsync", kCuOutOfMemory) + ": " + std::to_string(bytes) +
                      " bytes of memory wanted on " + name_;
-  size_t free_bytes = 0, total_bytes = 0;
-  if (driver_->cuMemGetInfo(&free_bytes, &total_bytes) == kCuSuccess) {
+  uint64_t total_bytes = 0, free_bytes = 0;
+  if (ricci_status* unknown = MemoryInfo(total_bytes, free_bytes)) {
+    ricci_status_free(unknown);
+  } else {
     text += ", " + std::to_string(free_bytes) + " of " + std::to_string(total_bytes) + " are free";
   }
   return Fail(RICCI_RESOURCE_EXHAUSTED, text);
@@ -89,12 +159,12 @@ ricci_status* Gpu::Alloc(uint64_t bytes, CuStream stream, void** out) {
   std::map<uintptr_t, uint64_t> made{{0, bytes}};  // once there is memory, nothing may throw
   CuPointer p = 0;
   const CuStream in = stream != nullptr ? stream : own_stream_;
-  const CuResult result = driver_->cuMemAllocAsync(&p, bytes, in);
+  const CuResult result = driver().cuMemAllocFromPoolAsync(&p, bytes, pool_.handle(), in);
   if (result == kCuOutOfMemory) return NotEnough(bytes);
-  if (ricci_status* failed = Check("cuMemAllocAsync", result)) return failed;
+  if (ricci_status* failed = Check("cuMemAllocFromPoolAsync", result)) return failed;
   if (stream == nullptr) {
     if (ricci_status* failed = Wait(in)) {
-      driver_->cuMemFreeAsync(p, in);
+      Note(driver().cuMemFreeAsync(p, in));
       return failed;
     }
   }
@@ -112,11 +182,14 @@ void Gpu::Free(void* p, CuStream stream) {
     const std::lock_guard lock(mutex_);
     allocated_.erase(reinterpret_cast<uintptr_t>(p));
   }
-  driver_->cuMemFreeAsync(Pointer(p), stream != nullptr ? stream : own_stream_);
+  Note(driver().cuMemFreeAsync(Pointer(p), stream != nullptr ? stream : own_stream_));
 }
 
 bool Gpu::Owns(const void* p, uint64_t bytes) const {
-  const auto first = reinterpret_cast<uintptr_t>(p);
+  return OwnsAllocated(reinterpret_cast<uintptr_t>(p), bytes) || OwnsForeign(p, bytes);
+}
+
+bool Gpu::OwnsAllocated(uintptr_t first, uint64_t bytes) const {
   const std::lock_guard lock(mutex_);
   auto after = allocated_.upper_bound(first);
   if (after == allocated_.begin()) return false;
@@ -125,25 +198,78 @@ bool Gpu::Owns(const void* p, uint64_t bytes) const {
   return offset < after->second && bytes <= after->second - offset;
 }
 
+// Memory that others have allocated on this GPU: not that of our own pool, where a freed address may be known for a
+// while, nor managed memory, which is also the host's.
+bool Gpu::OwnsForeign(const void* p, uint64_t bytes) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return ricci_status_free(failed), false;
+  unsigned type = 0;
+  int ordinal = -1;
+  uint64_t is_managed = 0;  // wide enough for any boolean
+  CuPointer first = 0;
+  size_t size = 0;
+  CuMemPool pool = nullptr;
+  int which[] = {kCuPointerMemoryType, kCuPointerOrdinal,   kCuPointerIsManaged,
+                 kCuPointerRangeStart, kCuPointerRangeSize, kCuPointerPool};
+  void* values[] = {&type, &ordinal, &is_managed, &first, &size, &pool};
+  const CuResult result = driver().cuPointerGetAttributes(6, which, values, Pointer(p));
+  Note(result);
+  if (result != kCuSuccess || type != kCuMemoryDevice || ordinal != device_ || is_managed != 0) return false;
+  if (pool == pool_.handle() || Pointer(p) < first) return false;
+  const uint64_t offset = Pointer(p) - first;
+  return offset < size && bytes <= size - offset;
+}
+
+// ---- streams of the host ----
+// NULL means another stream in each driver call that has no stream of its own, so it goes by its handle.
+ricci_status* Gpu::WrapStream(CuStream native, CuStream* out) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  const CuStream stream = native == nullptr ? LegacyStream() : native;
+  CuContext of = nullptr;
+  if (ricci_status* failed = Check("cuStreamGetCtx", driver().cuStreamGetCtx(stream, &of))) return failed;
+  if (of != context_) {
+    return Fail(RICCI_INVALID_ARGUMENT, "the stream belongs to another context than the primary context of " + name_ +
+                                            ", number " + std::to_string(device_) +
+                                            ", which this device uses: create it with that context current");
+  }
+  *out = stream;
+  return nullptr;
+}
+
+ricci_status* Gpu::CheckStream(CuStream stream) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  int capture = 0;
+  const CuResult result = driver().cuStreamIsCapturing(stream, &capture);
+  if (result != kCuCaptureImplicit) {
+    if (ricci_status* failed = Check("cuStreamIsCapturing", result)) return failed;
+  }
+  if (result == kCuSuccess && capture == 0) return nullptr;
+  return Fail(RICCI_FAILED_PRECONDITION,
+              "the host is capturing this stream of " + name_ +
+                  " (cuStreamBeginCapture), and work of Ricci cannot be part of its graph: enqueue it before or after");
+}
+
 ricci_status* Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {
   const CuPointer dst = Pointer(a.dst), src = Pointer(a.src);
   if (a.direction == RICCI_COPY_TO_DEVICE) {
-    return Check("cuMemcpyHtoDAsync", driver_->cuMemcpyHtoDAsync(dst, a.src, a.bytes, stream));
+    return Check("cuMemcpyHtoDAsync", driver().cuMemcpyHtoDAsync(dst, a.src, a.bytes, stream));
   }
   if (a.direction == RICCI_COPY_FROM_DEVICE) {
-    return Check("cuMemcpyDtoHAsync", driver_->cuMemcpyDtoHAsync(a.dst, src, a.bytes, stream));
+    return Check("cuMemcpyDtoHAsync", driver().cuMemcpyDtoHAsync(a.dst, src, a.bytes, stream));
   }
   const Gpu& from = *static_cast<const Gpu*>(a.src_self);
-  if (&from == this) return Check("cuMemcpyDtoDAsync", driver_->cuMemcpyDtoDAsync(dst, src, a.bytes, stream));
-  return Check("cuMemcpyPeerAsync", driver_->cuMemcpyPeerAsync(dst, context_, src, from.context_, a.bytes, stream));
+  if (&from == this) return Check("cuMemcpyDtoDAsync", driver().cuMemcpyDtoDAsync(dst, src, a.bytes, stream));
+  return Check("cuMemcpyPeerAsync", driver().cuMemcpyPeerAsync(dst, context_, src, from.context_, a.bytes, stream));
 }
 
 // A wait that fails may not have waited, so it is tried again: what the caller frees then is no longer in use, unless
 // the context has failed, and then nothing runs any more.
 ricci_status* Gpu::Wait(CuStream stream) const {
-  const CuResult result = driver_->cuStreamSynchronize(stream);
-  if (result != kCuSuccess) driver_->cuStreamSynchronize(stream);
-  return Check("cuStreamSynchronize", result);
+  ricci_status* const failed = Check("cuStreamSynchronize", driver().cuStreamSynchronize(stream));
+  if (failed != nullptr) Note(driver().cuStreamSynchronize(stream));
+  return failed;
 }
 
 // Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it. It also
@@ -157,16 +283,16 @@ ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
     if (ricci_status* failed = Wait(stream)) return failed;
   }
   ricci_status* const failed = event == nullptr ? nullptr : Record(stream, event);
-  if (failed != nullptr) driver_->cuStreamSynchronize(stream);
+  if (failed != nullptr) Note(driver().cuStreamSynchronize(stream));
   return failed;
 }
 
 ricci_status* Gpu::Record(CuStream stream, void** event) const {
   CuEvent made = nullptr;
-  if (ricci_status* failed = Check("cuEventCreate", driver_->cuEventCreate(&made, kCuEventDisableTiming)))
+  if (ricci_status* failed = Check("cuEventCreate", driver().cuEventCreate(&made, kCuEventDisableTiming)))
     return failed;
-  if (ricci_status* failed = Check("cuEventRecord", driver_->cuEventRecord(made, stream))) {
-    driver_->cuEventDestroy(made);
+  if (ricci_status* failed = Check("cuEventRecord", driver().cuEventRecord(made, stream))) {
+    Note(driver().cuEventDestroy(made));
     return failed;
   }
   *event = made;
@@ -185,7 +311,7 @@ ricci_status* Gpu::TakePinned(void** out) {
   }
   const Current current(*this);
   if (ricci_status* failed = current.Failure()) return failed;
-  return Check("cuMemHostAlloc", driver_->cuMemHostAlloc(out, kPinnedBytes, 0));
+  return Check("cuMemHostAlloc", driver().cuMemHostAlloc(out, kPinnedBytes, 0));
 }
 
 void Gpu::ReturnPinned(void* p) {

@@ -1,12 +1,17 @@
 // Gpu: one GPU as a backend: its context, memory, streams and events.
 #ifndef RICCI_CUDA_GPU_H_
 #define RICCI_CUDA_GPU_H_
+#include <unistd.h>
+
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "driver.h"
+#include "lost_driver.h"
+#include "memory_pool.h"
 #include "module_compiler.h"
 #include "ricci/api_table.h"
 
@@ -46,7 +51,10 @@ class Gpu {
   ~Gpu();
   Gpu(const Gpu&) = delete;
 
-  const Driver& driver() const { return *driver_; }
+  // A driver that refuses all once the device is lost: ask for it again after each call that may say so.
+  const Driver& driver() const {
+    return state_.load(std::memory_order_relaxed) == State::kUsable ? *driver_ : LostDriver();
+  }
   ModuleCompiler& compiler() const { return *compiler_; }
   const std::string& name() const { return name_; }
   int processors() const { return processors_; }
@@ -54,14 +62,27 @@ class Gpu {
   CuContext context() const { return context_; }
   // Of its graphs (conditions.h).
   Conditions& conditions() const { return *conditions_; }
+  CuDevice number() const { return device_; }  // as the driver counts
 
-  // OK, or what the driver said of that call.
+  // OK, or what the driver said of that call. If it says that the context is gone, the device is lost from now on.
   ricci_status* Check(const char* call, CuResult result) const;
+  // The same for calls whose failure is nobody's: those that give something back.
+  void Note(CuResult result) const;
+  // Of a process that was forked from the one that has the context, the device is lost.
+  void NoteFork() const;
 
   ricci_status* CreateStream(CuStream* out) const;
   ricci_status* Alloc(uint64_t bytes, CuStream stream, void** out);
   void Free(void* p, CuStream stream);
+  // What Alloc gave, and other memory of this GPU.
   bool Owns(const void* p, uint64_t bytes) const;
+  ricci_status* MemoryInfo(uint64_t& total_bytes, uint64_t& free_bytes) const;
+  // Bytes of the pool, in use or not.
+  ricci_status* Reserved(uint64_t& bytes) const;
+  ricci_status* Trim(uint64_t keep_bytes) const;
+  // A stream of the host, by the handle that it has here; whether work may be enqueued to it now.
+  ricci_status* WrapStream(CuStream native, CuStream* out) const;
+  ricci_status* CheckStream(CuStream stream) const;
   ricci_status* Copy(const ricci_copy_args& a, void** event);
   // The context is current in both: waits until the stream is empty; a new event.
   ricci_status* Wait(CuStream stream) const;
@@ -72,7 +93,13 @@ class Gpu {
   void ReturnPinned(void* p);
 
  private:
+  enum class State : uint32_t { kUsable, kForked, kDestroyed };
+
   Gpu();
+  ricci_status* MakePoolAndStream();
+  ricci_status* LostText() const;
+  bool OwnsAllocated(uintptr_t first, uint64_t bytes) const;
+  bool OwnsForeign(const void* p, uint64_t bytes) const;
   ricci_status* Enqueue(const ricci_copy_args& a, CuStream stream) const;
   ricci_status* NotEnough(uint64_t bytes) const;
 
@@ -82,7 +109,10 @@ class Gpu {
   std::string name_;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
-  CuStream own_stream_ = nullptr;  // for what has no stream
+  MemoryPool pool_;
+  const int process_ = getpid();
+  mutable std::atomic<State> state_{State::kUsable};  // never usable again
+  CuStream own_stream_ = nullptr;                     // for what has no stream
   int processors_ = 1, most_shared_bytes_ = 0;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> allocated_;  // bytes by address
@@ -93,19 +123,34 @@ class Gpu {
 // Makes the device's context current, and the one before current again at the end: the host's is never changed. Where
 // that fails nothing may be asked of the driver, except to wait and to give something back: it knows the context of
 // what it gave.
+//
+// Meanwhile the thread may make calls that would end the capture of a stream by another thread of the host, such as to
+// allocate pinned memory: none of ours is meant for that stream.
 class Current {
  public:
-  explicit Current(const Gpu& device) : device_(device), result_(device.driver().cuCtxPushCurrent(device.context())) {}
+  explicit Current(const Gpu& device)
+      : device_(device), driver_(DriverOf(device)), result_(driver_.cuCtxPushCurrent(device.context())) {
+    if (result_ == kCuSuccess) driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
+  }
   ~Current() {
     CuContext popped;
-    if (result_ == kCuSuccess) device_.driver().cuCtxPopCurrent(&popped);
+    if (result_ != kCuSuccess) return;
+    driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
+    driver_.cuCtxPopCurrent(&popped);
   }
   Current(const Current&) = delete;
   ricci_status* Failure() const { return device_.Check("cuCtxPushCurrent", result_); }
 
  private:
+  static const Driver& DriverOf(const Gpu& device) {
+    device.NoteFork();
+    return device.driver();
+  }
+
   const Gpu& device_;
+  const Driver& driver_;  // what has pushed pops, even if the device is lost meanwhile
   const CuResult result_;
+  int capture_mode_ = kCuCaptureRelaxed;  // then what the thread had
 };
 
 }  // namespace ricci::cuda

@@ -94,8 +94,8 @@ ricci_status* Graph::Rebind(const PlanGraph& plan, const Places& places, const W
 }
 
 void Graph::Clear() {
-  if (exec_ != nullptr) device_.driver().cuGraphExecDestroy(exec_);
-  if (graph_ != nullptr) device_.driver().cuGraphDestroy(graph_);
+  if (exec_ != nullptr) device_.Note(device_.driver().cuGraphExecDestroy(exec_));
+  if (graph_ != nullptr) device_.Note(device_.driver().cuGraphDestroy(graph_));
   exec_ = nullptr;
   graph_ = nullptr;
   nodes_.clear();

@@ -4,7 +4,7 @@ namespace ricci::cuda {
 
 Timer::~Timer() {
   for (CuEvent event : {begin_, end_}) {
-    if (event != nullptr) device_.driver().cuEventDestroy(event);
+    if (event != nullptr) device_.Note(device_.driver().cuEventDestroy(event));
   }
 }
 

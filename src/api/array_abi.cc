@@ -8,6 +8,7 @@ using namespace ricci;
 using api::Arguments;
 using api::Border;
 using runtime::Array;
+using runtime::EventRef;
 using runtime::FromAbi;
 
 namespace {
@@ -64,7 +65,13 @@ ricci_status* ricci_array_wrap(ricci_device* d, ricci_type t, void* data, void (
     }
     RICCI_TRY(FromAbi(d)->CheckOwns(data, type.bytes, "ricci_array_wrap: data"));
     RICCI_ASSIGN(const ricci_array_opts o, Options(args, d, opts));
-    Give(Array::Wrap(FromAbi(d), t, data, drop, arg), o, out);
+    EventRef written;  // made first: once the array is there, nothing may fail
+    if (o.stream != nullptr && !FromAbi(d)->host_memory) {
+      RICCI_ASSIGN(written, FromAbi(o.stream)->Record());
+    }
+    auto array = Array::Wrap(FromAbi(d), t, data, drop, arg);
+    if (written) array->SetWritten(std::move(written));
+    Give(std::move(array), o, out);
     return absl::OkStatus();
   });
 }

@@ -43,6 +43,30 @@ ricci_status* ricci_device_memory(const ricci_device* d, uint64_t* total_bytes, 
   });
 }
 
+ricci_status* ricci_device_memory_stats(const ricci_device* d, ricci_memory_stats* out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"d", d}, {"out", out}}));
+    RICCI_ASSIGN(const ricci_memory_stats stats, FromAbi(d)->MemoryStats());
+    if (base::WriteStruct(out, stats)) return absl::OkStatus();
+    return args.Wrong("out->hdr.size is ", out->hdr.size, "; set it to the size of the struct");
+  });
+}
+
+ricci_status* ricci_device_set_memory_limit(ricci_device* d, uint64_t bytes) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"d", d}}));
+    FromAbi(d)->SetMemoryLimit(bytes);
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_device_trim(ricci_device* d, uint64_t keep_bytes) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"d", d}}));
+    return FromAbi(d)->Trim(keep_bytes);
+  });
+}
+
 void ricci_target_init(ricci_target* t) {
   if (t != nullptr) base::WriteStruct(t, pass::TypicalTarget());
 }

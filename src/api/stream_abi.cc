@@ -2,7 +2,7 @@
 #include "ricci/stream.h"
 
 #include "api/arguments.h"
-#include "runtime/stream.h"
+#include "runtime/array.h"
 
 using namespace ricci;
 using api::Arguments;
@@ -27,7 +27,8 @@ ricci_status* ricci_stream_wrap(ricci_device* d, void* native, ricci_stream** ou
     if (FromAbi(d)->host_memory && native != nullptr) {
       return args.Wrong("device ", FromAbi(d)->Name(), " has no streams of its own; native must be NULL");
     }
-    *out = runtime::Abi(Stream::Wrap(FromAbi(d), native).Detach());
+    RICCI_ASSIGN(auto stream, Stream::Wrap(FromAbi(d), native));
+    *out = runtime::Abi(stream.Detach());
     return absl::OkStatus();
   });
 }
@@ -52,6 +53,15 @@ ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e) {
     if (FromAbi(e)->context() != FromAbi(s)->device()->context)
       return args.Wrong("s and e belong to different contexts");
     return FromAbi(s)->Wait(FromAbi(e));
+  });
+}
+
+ricci_status* ricci_stream_wait_array(ricci_stream* s, const ricci_array* a) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"s", s}, {"a", a}}));
+    if (FromAbi(a)->device()->context != FromAbi(s)->device()->context)
+      return args.Wrong("s and a belong to different contexts");
+    return FromAbi(a)->Handed(*FromAbi(s), "ricci_stream_wait_array");
   });
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/array.h"
 
+#include "absl/cleanup/cleanup.h"
+
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
@@ -28,14 +30,21 @@ Array* Array::Allocate(Device* device, types::TypeId type, bool with_data) {
   return new (block) Array(device, type, bytes, block_bytes);
 }
 
+// Its destructor counts the memory out.
+absl::StatusOr<base::Ref<Array>> Array::CreateInline(Device* device, types::TypeId type, uint64_t bytes) {
+  RICCI_TRY(device->CountIn(bytes));
+  absl::Cleanup undo = [&] { device->CountOut(bytes); };
+  auto array = base::Ref<Array>::Adopt(Allocate(device, type, /*with_data=*/true));
+  std::move(undo).Cancel();
+  array->SetData(reinterpret_cast<char*>(array.get()) + kHeaderBytes);
+  return array;
+}
+
 absl::StatusOr<base::Ref<Array>> Array::Create(Device* device, types::TypeId type, Stream* stream) {
   const uint64_t bytes = device->context->types().Get(type).bytes;
   const bool with_data = DataFollows(*device, bytes);
-  auto array = base::Ref<Array>::Adopt(Allocate(device, type, with_data));
-  if (with_data) {
-    array->SetData(reinterpret_cast<char*>(array.get()) + kHeaderBytes);
-    return array;
-  }
+  if (with_data) return CreateInline(device, type, bytes);
+  auto array = base::Ref<Array>::Adopt(Allocate(device, type, /*with_data=*/false));
   RICCI_ASSIGN(void* data, device->Allocate(bytes, stream));
   array->SetData(data);
   array->owns_data_ = true;
@@ -85,15 +94,19 @@ void Array::FreeData(void* data, bool owned, Drop drop) {
   }
   const auto settled = [](const EventRef& e) { return e->settled(); };
   const bool unused = !uses.empty() && std::all_of(uses.begin(), uses.end(), settled);
+  const bool usable = buffer_.stream && buffer_.stream->CheckUsable().ok();
   for (const EventRef& use : uses) {
-    const bool ordered = buffer_.stream && buffer_.stream->Wait(use.get()).ok();
+    const bool ordered = usable && buffer_.stream->Wait(use.get()).ok();
     if (!ordered) use->Await().IgnoreError();
   }
   if (drop != nullptr) drop(drop_arg_);
-  if (owned) device()->Free(data, bytes(), unused ? nullptr : buffer_.stream.get());
+  if (owned) device()->Free(data, bytes(), unused || !usable ? nullptr : buffer_.stream.get());
 }
 
-Array::~Array() { FreeData(buffer_.data.load(std::memory_order_relaxed), owns_data_, drop_); }
+Array::~Array() {
+  FreeData(buffer_.data.load(std::memory_order_relaxed), owns_data_, drop_);
+  if (block_bytes_ > kHeaderBytes) device()->CountOut(bytes());
+}
 
 void Array::Destroy() const {
   auto* self = const_cast<Array*>(this);
@@ -143,8 +156,19 @@ absl::Status Array::Order(const Stream& stream, bool for_writing) const {
   return absl::OkStatus();
 }
 
+absl::Status Array::Handed(const Stream& stream, std::string_view who) const {
+  if (const EventRef run = written(); run && run->failed()) return run->Wait();
+  RICCI_TRY(CheckData(who));
+  RICCI_TRY(stream.CheckUsable());
+  return Order(stream, /*for_writing=*/false);
+}
+
 absl::Status Array::Wait(std::string_view who) const {
   if (const EventRef run = written()) RICCI_TRY(run->Wait());
+  return CheckData(who);
+}
+
+absl::Status Array::CheckData(std::string_view who) const {
   if (data() != nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(base::Cat(who, ": the array was donated to a run and has no data"));
 }

@@ -62,10 +62,15 @@ class Array final : public base::Shared {
   // What is enqueued to `stream` from now on begins after what writes this array, and, `for_writing`, after what reads
   // it.
   absl::Status Order(const Stream& stream, bool for_writing) const;
+  // The same for work of the host that is enqueued to `stream` and reads the array; a failure that is known is
+  // returned.
+  absl::Status Handed(const Stream& stream, std::string_view who) const;
   // Waits until it is written; returns the failure of what writes it, or FAILED_PRECONDITION after donation, which
   // names `who`.
   absl::Status Wait(std::string_view who) const;
   absl::StatusOr<bool> IsReady() const;
+  // FAILED_PRECONDITION after donation, which names `who`.
+  absl::Status CheckData(std::string_view who) const;
 
  private:
   Array(Device* device, types::TypeId type, uint64_t bytes, size_t block_bytes);
@@ -74,6 +79,7 @@ class Array final : public base::Shared {
   // For an array that nothing else refers to yet.
   void SetData(void* data) { buffer_.data.store(data, std::memory_order_relaxed); }
   static Array* Allocate(Device* device, types::TypeId type, bool with_data);
+  static absl::StatusOr<base::Ref<Array>> CreateInline(Device* device, types::TypeId type, uint64_t bytes);
   void FreeData(void* data, bool owned, Drop drop);
 
   base::Ref<Context> context_;

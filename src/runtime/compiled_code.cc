@@ -168,11 +168,14 @@ absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
   const uint64_t head = on.Aligned(sizeof(RunFrame) + (n_in + 2 * uint64_t{n_out}) * sizeof(void*));
   const uint64_t block_bytes = head + (on.host_memory ? arena_bytes_ : 0);
   void* device_block = nullptr;
-  if (!on.host_memory) {
+  if (on.host_memory) {
+    RICCI_TRY(CountArena());
+  } else {
     RICCI_ASSIGN(device_block, AllocateArena(stream));
   }
   absl::Cleanup undo = [&] {
-    if (device_block != nullptr) on.Free(device_block, arena_bytes_ + on.alignment, stream);
+    if (on.host_memory) return on.CountOut(arena_bytes_);
+    on.Free(device_block, arena_bytes_ + on.alignment, stream);
   };
   char* block = static_cast<char*>(on.context->memory()->Allocate(block_bytes, on.alignment));
   std::move(undo).Cancel();
@@ -201,9 +204,14 @@ void CompiledCode::FreeFrame(RunFrame* frame) const {
   const Device& on = *device();
   const size_t block_bytes = frame->block_bytes;
   if (frame->device_block != nullptr) {
-    const bool unused = frame->last && frame->last->settled();
+    bool unused = frame->last && frame->last->settled();
+    if (!unused && frame->stream && !frame->stream->CheckUsable().ok()) {
+      if (frame->last) frame->last->Await().IgnoreError();
+      unused = true;
+    }
     on.Free(frame->device_block, arena_bytes_ + on.alignment, unused ? nullptr : frame->stream.get());
   }
+  if (on.host_memory) on.CountOut(arena_bytes_);
   frame->~RunFrame();
   on.context->memory()->Free(frame, block_bytes, on.alignment);
 }

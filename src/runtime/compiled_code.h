@@ -124,6 +124,9 @@ class CompiledCode final : public base::Shared {
   // ---- memory_use.cc ----
   // Working memory of a run in the device's memory; if there is not enough, the status says what it is needed for.
   absl::StatusOr<void*> AllocateArena(const Stream* stream) const;
+  // The same where it is the host's memory, which the frame's block has.
+  absl::Status CountArena() const;
+  absl::Status WithLargestBuffers(absl::Status status, uint64_t bytes) const;
   std::string LargestBuffers() const;
   // ---- dump.cc ----
   absl::StatusOr<std::string> DumpDecisions() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_split.h"
 #include "base/status_abi.h"
 #include "runtime/context.h"
@@ -60,7 +61,22 @@ std::string Device::Name() const {
 }
 
 // ---- memory ----
+absl::Status Device::CountIn(uint64_t bytes) const {
+  if (count_.Take(bytes)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(base::Cat("device ", Name(), ": ", bytes, " bytes of memory wanted, ",
+                                                count_.in_use(), " are in use, the limit is ", count_.limit(),
+                                                " (ricci_device_set_memory_limit)"));
+}
+
 absl::StatusOr<void*> Device::Allocate(uint64_t bytes, const Stream* stream) const {
+  RICCI_TRY(CountIn(bytes));
+  absl::Cleanup undo = [&] { CountOut(bytes); };
+  RICCI_ASSIGN(void* const made, AllocateCounted(bytes, stream));
+  std::move(undo).Cancel();
+  return made;
+}
+
+absl::StatusOr<void*> Device::AllocateCounted(uint64_t bytes, const Stream* stream) const {
   if (host_memory) return context->memory()->Allocate(Aligned(bytes), alignment);
   const ricci_hooks& hooks = context->hooks();
   const uint64_t size = std::max<uint64_t>(bytes, 1);
@@ -73,6 +89,7 @@ absl::StatusOr<void*> Device::Allocate(uint64_t bytes, const Stream* stream) con
 }
 
 void Device::Free(void* p, uint64_t bytes, const Stream* stream) const {
+  CountOut(bytes);
   if (host_memory) return context->memory()->Free(p, Aligned(bytes), alignment);
   const ricci_hooks& hooks = context->hooks();
   const uint64_t size = std::max<uint64_t>(bytes, 1);
@@ -134,6 +151,20 @@ absl::Status Device::MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) con
     return base::FromAbi(backend.memory_info(backend.self, total_bytes, free_bytes));
   }
   return absl::UnimplementedError(base::Cat("device ", Name(), " does not report how much memory it has"));
+}
+
+// Where hooks of the host allocate, the backend holds nothing for it.
+absl::StatusOr<ricci_memory_stats> Device::MemoryStats() const {
+  ricci_memory_stats stats = count_.Stats();
+  stats.bytes_reserved = stats.bytes_in_use;
+  if (host_memory || backend.memory_reserved == nullptr || context->hooks().device_alloc != nullptr) return stats;
+  RICCI_TRY(base::FromAbi(backend.memory_reserved(backend.self, &stats.bytes_reserved)));
+  return stats;
+}
+
+absl::Status Device::Trim(uint64_t keep_bytes) {
+  if (host_memory || backend.memory_trim == nullptr) return absl::OkStatus();
+  return base::FromAbi(backend.memory_trim(backend.self, keep_bytes));
 }
 
 // ---- time ----

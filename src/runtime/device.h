@@ -15,6 +15,7 @@
 #include "pass/target.h"
 #include "ricci/backend.h"
 #include "ricci/device.h"
+#include "runtime/memory_count.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
@@ -51,6 +52,9 @@ struct Device {
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment - 1) / alignment * alignment; }
 
   // ---- memory; `stream` is NULL where it is the host's ----
+  // Counts memory that is about to be allocated; RESOURCE_EXHAUSTED past the limit. Allocate and Free count themselves.
+  absl::Status CountIn(uint64_t bytes) const;
+  void CountOut(uint64_t bytes) const { count_.Give(bytes); }
   absl::StatusOr<void*> Allocate(uint64_t bytes, const Stream* stream) const;
   // Frees once all that was enqueued to `stream` has ended.
   void Free(void* p, uint64_t bytes, const Stream* stream) const;
@@ -63,6 +67,10 @@ struct Device {
   // Could `p` be memory of this device? `what` names it in the error.
   absl::Status CheckOwns(const void* p, uint64_t bytes, std::string_view what) const;
   absl::Status MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) const;
+  absl::StatusOr<ricci_memory_stats> MemoryStats() const;
+  void SetMemoryLimit(uint64_t bytes) { count_.set_limit(bytes); }
+  // Gives back to the system what the backend keeps and nothing uses.
+  absl::Status Trim(uint64_t keep_bytes);
 
   // ---- time ----
   // The stream for work that names none; NULL where memory is the host's.
@@ -78,9 +86,11 @@ struct Device {
   StreamRef default_stream;
 
  private:
+  absl::StatusOr<void*> AllocateCounted(uint64_t bytes, const Stream* stream) const;
   absl::Status Copy(ricci_copy_args args, const Stream* stream, void** event) const;
   EventRef TakeEnded();
 
+  mutable MemoryCount count_;
   std::list<EventRef> in_flight_;  // the next one to look at comes first
 };
 

@@ -7,6 +7,7 @@ constexpr std::string_view kPut = "ricci_device_put";
 
 absl::StatusOr<StreamRef> StreamFor(Device* device, Stream* stream) {
   if (stream == nullptr) return device->DefaultStream();
+  RICCI_TRY(stream->CheckUsable());
   return StreamRef(stream);
 }
 

@@ -67,14 +67,28 @@ absl::Status CheckStrides(const DlTensor& t, const types::ArrayType& type) {
   return absl::OkStatus();
 }
 
+// A DLDevice.
+struct Place {
+  int32_t type, id;
+};
+absl::StatusOr<Place> PlaceOf(const Device& d) {
+  if (d.host_memory) return Place{kCpu, 0};
+  if (d.backend.dlpack_type == 0) {
+    return absl::UnimplementedError(base::Cat("dlpack: device ", d.Name(), " does not share its memory"));
+  }
+  return Place{static_cast<int32_t>(d.backend.dlpack_type), static_cast<int32_t>(d.backend.dlpack_id)};
+}
+
 absl::StatusOr<types::TypeId> TypeOf(Device* device, const DlManagedTensor& t) {
   if (t.major != kMajor) {
     return absl::FailedPreconditionError(
         base::Cat("dlpack: version ", t.major, ".", t.minor, "; this is version ", kMajor));
   }
-  if (t.tensor.device_type != kCpu || !device->host_memory) {
-    return base::InvalidArgument("dlpack: device type ", t.tensor.device_type, " to device ", device->Name(),
-                                 "; only memory of the CPU (1) is shared, with devices that use it");
+  RICCI_ASSIGN(const Place own, PlaceOf(*device));
+  if (t.tensor.device_type != own.type || (!device->host_memory && t.tensor.device_id != own.id)) {
+    return base::InvalidArgument("dlpack: memory of device type ", t.tensor.device_type, ", number ",
+                                 t.tensor.device_id, ", but that of device ", device->Name(), " is of type ", own.type,
+                                 ", number ", own.id, "; copy it there first");
   }
   RICCI_ASSIGN(const uint32_t dtype, DTypeOf(t.tensor.dtype));
   if (t.tensor.ndim < 0 || (t.tensor.ndim > 0 && t.tensor.shape == nullptr)) {
@@ -88,13 +102,25 @@ void Delete(void* tensor) {
   if (t->deleter != nullptr) t->deleter(t);
 }
 
+// A copy that is complete. `written`: what may still write the data; NULL: it is written.
+absl::StatusOr<base::Ref<Array>> Copied(Device* device, types::TypeId id, const void* data, const EventRef& written) {
+  const uint64_t bytes = device->context->types().Get(id).bytes;
+  if (device->host_memory || bytes == 0) return FromHost(device, id, data, nullptr);
+  RICCI_ASSIGN(const StreamRef stream, device->DefaultStream());
+  RICCI_ASSIGN(auto copy, Array::Create(device, id, stream.get()));
+  RICCI_TRY(stream->Wait(written.get()));
+  const EventRef end = Event::AtPoint(stream);
+  RICCI_ASSIGN(void* const native, device->CopyBetween(copy->data(), data, *device, bytes, stream.get()));
+  end->Started(native);
+  RICCI_TRY(end->Await());
+  return copy;
+}
+
 }  // namespace
 
 absl::StatusOr<DlManagedTensor*> ToDlpack(const Array& a) {
-  if (!a.device()->host_memory) {
-    return absl::UnimplementedError(base::Cat("dlpack: device ", a.device()->Name(), " has memory of its own"));
-  }
-  RICCI_TRY(a.Wait("ricci_array_to_dlpack"));
+  RICCI_ASSIGN(const Place place, PlaceOf(*a.device()));
+  RICCI_TRY(a.CheckData("ricci_array_to_dlpack"));
   const types::ArrayType& type = a.type();
   const auto code = std::ranges::find(kCodes, type.dtype, &Code::dtype);
   if (code == std::end(kCodes)) {
@@ -106,18 +132,13 @@ absl::StatusOr<DlManagedTensor*> ToDlpack(const Array& a) {
   out->strides = RowMajorStrides(type.shape);
   const auto drop = [](DlManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
   out->managed = {kMajor, kMinor, out.get(), drop, kReadOnly, {}};
-  out->managed.tensor = {a.data(),
-                         kCpu,
-                         0,
-                         static_cast<int32_t>(type.rank()),
-                         {code->code, code->bits, 1},
-                         out->shape.data(),
-                         out->strides.data(),
-                         0};
+  out->managed.tensor = {
+      a.data(),          place.type,          place.id, static_cast<int32_t>(type.rank()), {code->code, code->bits, 1},
+      out->shape.data(), out->strides.data(), 0};
   return &out.release()->managed;
 }
 
-absl::StatusOr<base::Ref<Array>> FromDlpack(Device* device, DlManagedTensor* t) {
+absl::StatusOr<base::Ref<Array>> FromDlpack(Device* device, DlManagedTensor* t, Stream* stream) {
   RICCI_ASSIGN(const types::TypeId id, TypeOf(device, *t));
   const types::ArrayType& type = device->context->types().Get(id);
   RICCI_TRY(CheckStrides(t->tensor, type));
@@ -125,9 +146,18 @@ absl::StatusOr<base::Ref<Array>> FromDlpack(Device* device, DlManagedTensor* t) 
   if (data == nullptr && type.bytes != 0)
     return base::InvalidArgument("dlpack: a tensor of ", ToText(type), " without data");
   if (data != nullptr) data += t->tensor.byte_offset;
+  RICCI_TRY(device->CheckOwns(data, type.bytes, "dlpack: the data"));
+  EventRef written;
+  if (stream != nullptr && !device->host_memory) {
+    RICCI_ASSIGN(written, stream->Record());
+  }
   const bool aligned = reinterpret_cast<uintptr_t>(data) % types::Info(types::PartOf(type.dtype)).size == 0;
-  if (type.bytes != 0 && aligned && (t->flags & kReadOnly) == 0) return Array::Wrap(device, id, data, Delete, t);
-  RICCI_ASSIGN(auto copy, FromHost(device, id, data, nullptr));
+  if (type.bytes != 0 && aligned && (t->flags & kReadOnly) == 0) {
+    auto array = Array::Wrap(device, id, data, Delete, t);
+    if (written) array->SetWritten(std::move(written));
+    return array;
+  }
+  RICCI_ASSIGN(auto copy, Copied(device, id, data, written));
   Delete(t);
   return copy;
 }

@@ -30,9 +30,10 @@ struct DlManagedTensor {
 };
 static_assert(sizeof(DlManagedTensor) == 80 && sizeof(DlTensor) == 48);
 
+// Does not wait for what writes the array.
 absl::StatusOr<DlManagedTensor*> ToDlpack(const Array& a);
-// Takes over `t` if it succeeds.
-absl::StatusOr<base::Ref<Array>> FromDlpack(Device* device, DlManagedTensor* t);
+// Takes over `t` if it succeeds. What was enqueued to `stream` of the device may still write it; NULL: it is written.
+absl::StatusOr<base::Ref<Array>> FromDlpack(Device* device, DlManagedTensor* t, Stream* stream);
 
 }}}  // namespace ricci::v0::runtime
 #endif

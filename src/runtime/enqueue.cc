@@ -6,6 +6,7 @@ namespace ricci { inline namespace v0 { namespace runtime {
 
 absl::StatusOr<StreamRef> RunOptions::StreamOn(Device& device) const {
   if (stream == nullptr) return device.DefaultStream();
+  RICCI_TRY(stream->CheckUsable());
   return StreamRef(stream);
 }
 

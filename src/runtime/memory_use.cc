@@ -42,14 +42,23 @@ std::string CompiledCode::LargestBuffers() const {
   return text;
 }
 
+absl::Status CompiledCode::WithLargestBuffers(absl::Status status, uint64_t bytes) const {
+  if (!absl::IsResourceExhausted(status)) return status;
+  const std::string largest = LargestBuffers();
+  const std::string text = base::Cat(status.message(), "; program ", program().name, " needs ", bytes,
+                                     " bytes of working memory", largest.empty() ? "" : ", the largest: ", largest);
+  return base::WithSite(absl::ResourceExhaustedError(text), base::SiteOf(status));
+}
+
 absl::StatusOr<void*> CompiledCode::AllocateArena(const Stream* stream) const {
   const uint64_t bytes = arena_bytes_ + device()->alignment;
   absl::StatusOr<void*> made = device()->Allocate(bytes, stream);
-  if (!absl::IsResourceExhausted(made.status())) return made;
-  const std::string largest = LargestBuffers();
-  const std::string text = base::Cat(made.status().message(), "; program ", program().name, " needs ", bytes,
-                                     " bytes of working memory", largest.empty() ? "" : ", the largest: ", largest);
-  return base::WithSite(absl::ResourceExhaustedError(text), base::SiteOf(made.status()));
+  if (made.ok()) return made;
+  return WithLargestBuffers(made.status(), bytes);
+}
+
+absl::Status CompiledCode::CountArena() const {
+  return WithLargestBuffers(device()->CountIn(arena_bytes_), arena_bytes_);
 }
 
 }}}  // namespace ricci::v0::runtime

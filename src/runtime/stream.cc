@@ -26,12 +26,23 @@ absl::StatusOr<StreamRef> Stream::CreateDefault(Device* device) {
   return StreamRef::Adopt(new Stream(device, native, /*owned=*/true, /*keeps_context=*/false));
 }
 
-StreamRef Stream::Wrap(Device* device, void* native) {
+absl::StatusOr<StreamRef> Stream::Wrap(Device* device, void* native) {
+  const ricci_backend& backend = device->backend;
+  if (!device->host_memory && backend.stream_wrap != nullptr) {
+    RICCI_TRY(base::FromAbi(backend.stream_wrap(backend.self, native, &native)));
+  }
   return StreamRef::Adopt(new Stream(device, native, /*owned=*/false, /*keeps_context=*/true));
+}
+
+absl::Status Stream::CheckUsable() const {
+  const ricci_backend& backend = device_->backend;
+  if (owned_ || device_->host_memory || backend.stream_check == nullptr) return absl::OkStatus();
+  return base::FromAbi(backend.stream_check(backend.self, native_));
 }
 
 absl::StatusOr<EventRef> Stream::Record() {
   if (device_->host_memory) return Event::Come(device_->context);
+  RICCI_TRY(CheckUsable());
   EventRef event = Event::AtPoint(StreamRef(this));
   void* native = nullptr;
   RICCI_TRY(base::FromAbi(device_->backend.event_record(device_->backend.self, native_, &native)));
@@ -42,6 +53,7 @@ absl::StatusOr<EventRef> Stream::Record() {
 absl::Status Stream::Wait(Event* e) const {
   if (e == nullptr || e->settled() || e->stream() == this) return absl::OkStatus();
   if (device_->host_memory || e->stream()->device()->kind != device_->kind) return e->Await();
+  RICCI_TRY(CheckUsable());
   return base::FromAbi(device_->backend.stream_wait(device_->backend.self, native_, e->native()));
 }
 

@@ -23,12 +23,14 @@ class Stream final : public base::Shared {
   static absl::StatusOr<StreamRef> Create(Device* device);
   // The stream of the device itself. The device holds it, so it does not keep the context alive.
   static absl::StatusOr<StreamRef> CreateDefault(Device* device);
-  // A native stream that belongs to the host.
-  static StreamRef Wrap(Device* device, void* native);
+  // A native stream that belongs to the host; NULL where memory is the host's.
+  static absl::StatusOr<StreamRef> Wrap(Device* device, void* native);
 
   Device* device() const { return device_; }
   void* native() const { return native_; }
 
+  // Whether work may be enqueued now: not while the host captures a stream of its own.
+  absl::Status CheckUsable() const;
   // The end of all that was enqueued.
   absl::StatusOr<EventRef> Record();
   // What is enqueued from now on begins after `e`, which may be NULL.

@@ -114,8 +114,9 @@ TEST_F(Dlpack, WhatCannotBeSharedIsNamed) {
   EXPECT_EQ(ErrorOf(t), "dlpack: version 2.0; this is version 1");
   t = Tensor();
   t.tensor.device_type = 2;
-  EXPECT_EQ(ErrorOf(t),
-            "dlpack: device type 2 to device ref; only memory of the CPU (1) is shared, with devices that use it");
+  EXPECT_EQ(
+      ErrorOf(t),
+      "dlpack: memory of device type 2, number 0, but that of device ref is of type 1, number 0; copy it there first");
   t = Tensor();
   t.tensor.dtype = {2, 24, 1};
   EXPECT_EQ(ErrorOf(t), "dlpack: elements of type code 2 with 24 bits and 1 lane are not supported");

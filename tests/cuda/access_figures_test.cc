@@ -129,9 +129,8 @@ TEST(AccessFigures, AreCountedAsKnown) {
   const cuda::CuModule module = driver.Load(text, error);
   ASSERT_NE(module, nullptr) << error;
   cuda::CuStream stream = nullptr;
-  cuda::CuPointer a = 0;
   driver->cuStreamCreate(&stream, 1);
-  driver->cuMemAllocAsync(&a, 4096, stream);
+  cuda::CuPointer a = driver.Allocate(4096, stream);
   for (const Known& k : kKnown) {
     SCOPED_TRACE(k.name);
     const Counting counting;

@@ -20,8 +20,12 @@ class BareDriver {
     Complaints();
     driver_->cuDevicePrimaryCtxRetain(&context_, 0);
     driver_->cuCtxPushCurrent(context_);
+    cuda::CuPoolProperties properties{};
+    properties.allocation_type = properties.location.type = 1;
+    driver_->cuMemPoolCreate(&pool_, &properties);
   }
   ~BareDriver() {
+    driver_->cuMemPoolDestroy(pool_);
     driver_->cuCtxPopCurrent(&context_);
     driver_->cuDevicePrimaryCtxRelease(0);
   }
@@ -29,6 +33,12 @@ class BareDriver {
 
   const cuda::Driver* operator->() const { return driver_.get(); }
   cuda::CuContext context() const { return context_; }
+  // Memory of the first GPU.
+  cuda::CuPointer Allocate(uint64_t bytes, cuda::CuStream stream) const {
+    cuda::CuPointer p = 0;
+    driver_->cuMemAllocFromPoolAsync(&p, bytes, pool_, stream);
+    return p;
+  }
   // A module of this text. Null, with `error`, if it does not compile.
   cuda::CuModule Load(const std::string& text, std::string& error) const {
     const std::string code = compiler_->Compile(text, {"sm_90"}, error);
@@ -48,6 +58,7 @@ class BareDriver {
   std::unique_ptr<cuda::Driver> driver_;
   std::unique_ptr<cuda::Compiler> compiler_;
   cuda::CuContext context_ = nullptr;
+  cuda::CuMemPool pool_ = nullptr;
 };
 
 }  // namespace ricci::testing

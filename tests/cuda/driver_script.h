@@ -76,7 +76,7 @@ class DriverScript {
     if (module_ != nullptr) driver_->cuModuleUnload(module_);
     const cuda::CuStream last = streams_["u"];
     std::string found = OfStandin<const char*()>("ricci_standin_report")();
-    for (const char* const own : {"1 streams left\n", "1 contexts left\n"}) Replace(found, own, "");
+    for (const char* const own : {"1 streams left\n", "1 contexts left\n", "1 pools left\n"}) Replace(found, own, "");
     for (const auto& [name, stream] : streams_) {
       Replace(found, "stream " + std::to_string(numbers_[name]) + " ", "stream " + name + " ");
     }
@@ -121,7 +121,7 @@ class DriverScript {
   }
 
   void New(const std::string& name, const std::string& stream) {
-    driver_->cuMemAllocAsync(&memory_[name], kBytes, streams_[stream]);
+    memory_[name] = driver_.Allocate(kBytes, streams_[stream]);
   }
   void* HostOf(const std::string& name) {
     const auto pinned = memory_.find(name);

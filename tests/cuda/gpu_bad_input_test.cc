@@ -1,12 +1,17 @@
 // What hosts and users can get wrong with GPUs: the exact message of each, and that the context is still of use.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "cuda/bare_driver.h"
 #include "cuda/gpu_program.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
 
 constexpr std::string_view kAdd = "program plus(%x: f32[4], %y: f32[4]) {\n  %z: f32[4] = add(%x, %y)\n  return %z\n}";
+
+constexpr std::string_view kNegate = "program minus(%x: f32[4]) {\n  %y: f32[4] = neg(%x)\n  return %y\n}";
 
 std::string ErrorOf(ricci_status* s, uint32_t code = RICCI_INVALID_ARGUMENT) {
   EXPECT_EQ(ricci_status_code(s), code);
@@ -73,6 +78,19 @@ TEST_F(GpuBadInput, PointersOfTheHostAndOfOtherGpus) {
   for (ricci_call* c : {call, on_host}) ricci_call_release(c);
 }
 
+// The driver knows it until the stream has come to the free.
+TEST_F(GpuBadInput, MemoryThatWasReleased) {
+  ricci_call* const call = CallOn(kAdd, gpu_);
+  ricci_array* const a = On(gpu_);
+  void* const data = ricci_array_device_data(a);
+  EXPECT_TRUE(Ok(ricci_call_bind(call, 0, data, 16)));
+  ricci_array_release(a);
+  EXPECT_EQ(ErrorOf(ricci_call_bind(call, 1, data, 16)),
+            "call: the pointer for slot 1 (argument 1 of program plus) is not memory of device cuda:0; copy it there "
+            "(ricci_array_from_host)");
+  ricci_call_release(call);
+}
+
 TEST_F(GpuBadInput, StreamsOfOtherGpus) {
   ricci_call* call = CallOn(kAdd, gpu_);
   ricci_array *a = On(gpu_), *out = On(gpu_);
@@ -105,7 +123,8 @@ TEST_F(GpuBadInput, OutOfMemoryNamesTheLargestBuffers) {
   ASSERT_TRUE(Ok(f.Give({{1, 2, 3, 4}})));
   EXPECT_EQ(
       ErrorOf(f.Enqueue(), RICCI_RESOURCE_EXHAUSTED),
-      "cuda: cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY: an error of the simulated driver: 4800004352 bytes of memory "
+      "cuda: cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY: an error of the simulated driver: 4800004352 bytes of "
+      "memory "
       "wanted on simulated GPU, 1073741808 of 1073741824 are free; program wide needs 4800004352 bytes of working "
       "memory, the largest: 1600000000 of broadcast_in_dim (test:2), 1600000000 of sort_tiles (test:3), 1600000000 of "
       "sort_tiles (test:3)");
@@ -136,6 +155,167 @@ TEST_F(GpuBadInput, WhatTheCompilerDoesNotTellIsSaid) {
             "  a point: reads 8 bytes (least 8), writes 4 (least 4), about 4 operations\n"
             "  code: this compiler reports no registers\n"
             "a run launches one graph with all steps\n");
+}
+
+// ---- what the host does to the driver ----
+class HostAndDriver : public GpuBadInput {
+ protected:
+  static void Capture(ricci_stream* s, bool begins) {
+    OfStandin<void(cuda::CuStream, int)>("ricci_standin_capture")(static_cast<cuda::CuStream>(ricci_stream_native(s)),
+                                                                  begins ? 1 : 0);
+  }
+  static std::string Calls() { return OfStandin<const char*()>("ricci_standin_calls")(); }
+  ricci_stream* Wrapped(void* native) {
+    ricci_stream* s = nullptr;
+    EXPECT_TRUE(Ok(ricci_stream_wrap(gpu_, native, &s)));
+    return s;
+  }
+  // Nothing of the context is of use on the GPU any more, but the interpreter is.
+  void ExpectThatOthersWork() {
+    EXPECT_EQ(runner_.Run(runner_.Parse(kAdd), {{1, 2, 3, 4}, {1, 1, 1, 1}})[0], (Numbers{2, 3, 4, 5}));
+  }
+};
+
+TEST_F(HostAndDriver, AStreamOfAnotherContext) {
+  ricci_stream *own = nullptr, *s = nullptr;
+  ASSERT_TRUE(Ok(ricci_stream_create(other_, &own)));
+  EXPECT_EQ(
+      ErrorOf(ricci_stream_wrap(gpu_, ricci_stream_native(own), &s)),
+      "cuda: the stream belongs to another context than the primary context of simulated GPU, number 0, which this "
+      "device uses: create it with that context current");
+  ricci_stream_release(own);
+}
+
+// Ours do not wait for it, so its work and ours need events between them: NULL must not be taken for no stream.
+TEST_F(HostAndDriver, TheDefaultStream) {
+  ricci_stream* const s = Wrapped(nullptr);
+  EXPECT_EQ(ricci_stream_native(s), cuda::LegacyStream());
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Ok(f.Enqueue(i % 2 == 0 ? s : nullptr)));
+    std::vector<Floats> out;
+    ASSERT_TRUE(Ok(f.Read(out)));
+    EXPECT_EQ(out[0], (Floats{5, 5, 5, 5}));
+  }
+  ricci_stream_release(s);
+}
+
+TEST_F(HostAndDriver, AStreamThatIsCaptured) {
+  const std::string why =
+      "cuda: the host is capturing this stream of simulated GPU (cuStreamBeginCapture), and work of Ricci cannot be "
+      "part "
+      "of its graph: enqueue it before or after";
+  ricci_stream *own = nullptr, *s = nullptr;
+  ASSERT_TRUE(Ok(ricci_stream_create(gpu_, &own)));
+  s = Wrapped(ricci_stream_native(own));
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(f.Enqueue(s)));
+  ricci_array_opts o = ricci_array_opts_default();
+  o.stream = s;
+  ricci_array* a = nullptr;
+  ricci_event* e = nullptr;
+  const float zeros[4] = {};
+  Capture(s, true);
+  EXPECT_EQ(ErrorOf(ricci_array_from_host(gpu_, Four(), zeros, &o, &a), RICCI_FAILED_PRECONDITION), why);
+  EXPECT_EQ(ErrorOf(ricci_stream_record(s, &e), RICCI_FAILED_PRECONDITION), why);
+  EXPECT_EQ(ErrorOf(ricci_stream_synchronize(s), RICCI_FAILED_PRECONDITION), why);
+  EXPECT_EQ(ErrorOf(ricci_stream_wait_array(s, f.out()[0]), RICCI_FAILED_PRECONDITION), why);
+  EXPECT_EQ(ErrorOf(f.Enqueue(s), RICCI_FAILED_PRECONDITION), why) << "and the result of the first run goes here";
+  GpuProgram other(gpu_);
+  ASSERT_TRUE(Ok(other.Compile(runner_.ctx(), kNegate))) << "loads a module, though the capture is for all threads";
+  ASSERT_TRUE(Ok(other.Give({{1, 2, 3, 4}})) && Ok(other.Enqueue()));
+  EXPECT_TRUE(Ok(ricci_array_wait(other.out()[0])));
+  Capture(s, false);
+  EXPECT_TRUE(Ok(f.Enqueue(s)));
+  std::vector<Floats> out;
+  ASSERT_TRUE(Ok(f.Read(out)));
+  EXPECT_EQ(out[0], (Floats{5, 5, 5, 5}));
+  ricci_stream_release(s);
+  ricci_stream_release(own);
+}
+
+TEST_F(HostAndDriver, TheDefaultStreamWhileOneInOrderWithItIsCaptured) {
+  const BareDriver driver;
+  cuda::CuStream blocking = nullptr;
+  driver->cuStreamCreate(&blocking, 0);
+  ricci_stream *const s = Wrapped(nullptr), *const captured = Wrapped(blocking);
+  Capture(captured, true);
+  EXPECT_NE(ErrorOf(ricci_stream_synchronize(s), RICCI_FAILED_PRECONDITION), "");
+  Capture(captured, false);
+  EXPECT_TRUE(Ok(ricci_stream_synchronize(s)));
+  for (ricci_stream* i : {s, captured}) ricci_stream_release(i);
+  driver->cuStreamDestroy(blocking);
+}
+
+// The child may ask the driver for nothing, not even to give back, and the stand-in says so if it does.
+TEST_F(HostAndDriver, AForkedProcess) {
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(f.Enqueue()));
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string why =
+        "cuda: device simulated GPU is lost: this process was forked from the one that opened it, and CUDA does not "
+        "survive a fork; use another device here, or start a new program";
+    EXPECT_EQ(ErrorOf(ricci_array_wait(f.out()[0]), RICCI_FAILED_PRECONDITION), why);
+    EXPECT_EQ(ErrorOf(f.Enqueue(), RICCI_FAILED_PRECONDITION), why);
+    EXPECT_EQ(ErrorOf(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}}), RICCI_FAILED_PRECONDITION), why);
+    ExpectThatOthersWork();
+    EXPECT_EQ(BareDriver::Complaints(), "");
+    _exit(HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(Ok(f.Enqueue())) << "the parent goes on";
+  EXPECT_TRUE(Ok(ricci_array_wait(f.out()[0])));
+}
+
+// Memory, streams, events, modules and graphs are gone: after the first call that says so none is named again.
+TEST_F(HostAndDriver, AContextThatWasReset) {
+  const std::string why =
+      "cuda: device simulated GPU is lost: its primary context was reset or destroyed by the host; what was there is "
+      "gone, "
+      "and a new Ricci context can use it again";
+  {
+    GpuProgram f(gpu_);
+    ricci_stream* s = nullptr;
+    ASSERT_TRUE(Ok(ricci_stream_create(gpu_, &s)));
+    ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(f.Enqueue(s)));
+    OfStandin<void()>("ricci_standin_reset")();
+    EXPECT_EQ(ErrorOf(ricci_array_wait(f.out()[0]), RICCI_FAILED_PRECONDITION), why);
+    Calls();
+    EXPECT_EQ(ErrorOf(f.Enqueue(s), RICCI_FAILED_PRECONDITION), why);
+    EXPECT_EQ(ErrorOf(ricci_device_trim(gpu_, 0), RICCI_FAILED_PRECONDITION), why);
+    ricci_stream_release(s);
+    EXPECT_EQ(Calls(), "");
+    ExpectThatOthersWork();
+  }
+  ProgramRunner next;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(next.ctx(), QuerySimulatedGpu)));
+  EXPECT_EQ(next.Run(next.Parse(kAdd), {{1, 2, 3, 4}, {1, 1, 1, 1}}, "cuda")[0], (Numbers{2, 3, 4, 5}));
+}
+
+// Whichever call is the first to hear of it, also one that only gives back.
+TEST_F(HostAndDriver, AResetThatIsFirstHeardOfOnRelease) {
+  auto f = std::make_unique<GpuProgram>(gpu_);
+  ASSERT_TRUE(Ok(f->Compile(runner_.ctx(), kAdd)) && Ok(f->Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(f->Enqueue()));
+  OfStandin<void()>("ricci_standin_reset")();
+  f.reset();
+  EXPECT_EQ(ErrorOf(ricci_device_trim(gpu_, 0), RICCI_FAILED_PRECONDITION).substr(0, 41),
+            "cuda: device simulated GPU is lost: its p");
+}
+
+TEST_F(HostAndDriver, AKernelThatHasFailed) {
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})));
+  const auto fail = OfStandin<void(uint64_t, int, int)>("ricci_standin_fail");
+  fail(1, 719, 1);
+  const std::string why = ErrorOf(f.Enqueue(), RICCI_INTERNAL);
+  EXPECT_NE(why.find("CUDA_ERROR_LAUNCH_FAILED"), why.npos) << why;
+  EXPECT_NE(why.find("; device simulated GPU takes no more work from this process, other devices do"), why.npos) << why;
+  ExpectThatOthersWork();
+  fail(0, 0, 0);
 }
 
 // ---- what is missing, or does not fit together ----

@@ -109,8 +109,8 @@ class PlantedFaults : public ::testing::Test {
     module_ = driver_.Load(text, error);
     EXPECT_NE(module_, nullptr) << error;
     driver_->cuStreamCreate(&stream_, 1);
-    driver_->cuMemAllocAsync(&a_, kBytes, stream_);
-    driver_->cuMemAllocAsync(&b_, kBytes, stream_);
+    a_ = driver_.Allocate(kBytes, stream_);
+    b_ = driver_.Allocate(kBytes, stream_);
   }
   ~PlantedFaults() override {
     OfStandin<void(uint64_t)>("ricci_standin_bound")(uint64_t{1} << 32);

@@ -49,7 +49,7 @@ constexpr Planted kPlanted[] = {
     {"SyncOfOtherStream", "kernel reads in stream t reads what kernel writes in stream s writes",  //
      "writes a s; sync t; reads a t", "writes a s; sync s; reads a t"},
     // ---- the pool ----
-    {"UsedBeforeAllocated", "kernel writes in stream t writes what cuMemAllocAsync in stream s writes",
+    {"UsedBeforeAllocated", "kernel writes in stream t writes what cuMemAllocFromPoolAsync in stream s writes",
      "new c s; writes c t; sync t; free c s", "new c s; mark e s; wait e t; writes c t; sync t; free c s"},
     {"FreedWhileRead", "cuMemFreeAsync in stream s writes what kernel reads in stream t reads",
      "new c s; sync s; reads c t; runs; free c s", "new c s; sync s; reads c t; mark e t; wait e s; free c s"},
@@ -107,7 +107,7 @@ constexpr Planted kPlanted[] = {
     {"ModuleUnloadedTooEarly", "kernel reads: its module was unloaded before it ran", "reads a s; unload",
      "reads a s; sync s; unload"},
     {"PoppedTooOften", "cuCtxPopCurrent without a context", "pop; pop; push", "pop; push"},
-    {"AllocatedWithoutContext", "cuMemAllocAsync without a context", "pop; new c s; push", "pop; push"},
+    {"AllocatedWithoutContext", "cuMemAllocFromPoolAsync without a context", "pop; new c s; push", "pop; push"},
     {"LeftPushed", "a thread has ended with a context pushed", "thread push", "thread push pop"},
     // ---- what is not given back ----
     {"MemoryLeft", "1 pieces of memory left", "new c s", "new c s; free c s"},

@@ -38,6 +38,14 @@ std::string_view Device::kind() const { return View(InfoOf(handle_).kind); }
 std::string_view Device::name() const { return View(InfoOf(handle_).name); }
 uint32_t Device::workers() const { return InfoOf(handle_).workers; }
 int32_t Device::ordinal() const { return InfoOf(handle_).ordinal; }
+ricci_memory_stats Device::memory_stats() const {
+  ricci_memory_stats stats{};
+  stats.hdr.size = sizeof stats;
+  Check(ricci_device_memory_stats(handle_, &stats));
+  return stats;
+}
+void Device::set_memory_limit(uint64_t bytes) const { Check(ricci_device_set_memory_limit(handle_, bytes)); }
+void Device::trim(uint64_t keep_bytes) const { Check(ricci_device_trim(handle_, keep_bytes)); }
 
 Context::Context() : Context(kDefaults) {}
 Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) {

@@ -25,6 +25,12 @@ class Device {
   uint32_t workers() const;
   // Among the devices of its kind.
   int32_t ordinal() const;
+  // What is in use there, the most there was, the limit.
+  ricci_memory_stats memory_stats() const;
+  // More than `bytes` in use is RESOURCE_EXHAUSTED from now on; 0: no limit.
+  void set_memory_limit(uint64_t bytes) const;
+  // Gives back to the system what is kept but not in use, down to `keep_bytes`.
+  void trim(uint64_t keep_bytes = 0) const;
   bool operator==(const Device& o) const { return handle_ == o.handle_; }
 
  private:

@@ -2,12 +2,13 @@
 from ._library import Error
 from .builder import Builder, DType
 from .context import Context, default_context
+from .device_array import Array, asarray
 from .executable import Executable
 from .function import Function, load
 from .program import Program
 
-__all__ = ["Builder", "Context", "DType", "Error", "Executable", "Function", "Program", "default_context", "from_jax",
-           "load", "missing"]
+__all__ = ["Array", "Builder", "Context", "DType", "Error", "Executable", "Function", "Program", "asarray",
+           "default_context", "from_jax", "load", "missing"]
 
 
 def __getattr__(name):

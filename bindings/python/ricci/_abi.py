@@ -146,6 +146,16 @@ class ricci_device_desc(Structure):
                 ('reserved0', c_uint32)]
 
 
+class ricci_memory_stats(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('bytes_in_use', c_uint64),
+                ('peak_bytes_in_use', c_uint64),
+                ('bytes_reserved', c_uint64),
+                ('bytes_limit', c_uint64),
+                ('largest_allocation', c_uint64),
+                ('n_allocations', c_uint64)]
+
+
 class ricci_array_opts(Structure):
     _fields_ = [('hdr', ricci_hdr),
                 ('stream', c_void_p),
@@ -471,12 +481,16 @@ FUNCTIONS = {
     'ricci_device_find': (c_void_p, [c_void_p, c_void_p, c_size_t]),
     'ricci_device_info': (None, [c_void_p, c_void_p]),
     'ricci_device_memory': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_device_memory_stats': (STATUS, [c_void_p, c_void_p]),
+    'ricci_device_set_memory_limit': (STATUS, [c_void_p, c_uint64]),
+    'ricci_device_trim': (STATUS, [c_void_p, c_uint64]),
     'ricci_stream_create': (STATUS, [c_void_p, c_void_p]),
     'ricci_stream_wrap': (STATUS, [c_void_p, c_void_p, c_void_p]),
     'ricci_stream_native': (c_void_p, [c_void_p]),
     'ricci_stream_device': (c_void_p, [c_void_p]),
     'ricci_stream_record': (STATUS, [c_void_p, c_void_p]),
     'ricci_stream_wait_event': (STATUS, [c_void_p, c_void_p]),
+    'ricci_stream_wait_array': (STATUS, [c_void_p, c_void_p]),
     'ricci_stream_synchronize': (STATUS, [c_void_p]),
     'ricci_stream_retain': (c_void_p, [c_void_p]),
     'ricci_stream_release': (None, [c_void_p]),
@@ -573,4 +587,8 @@ FUNCTIONS = {
     'ricci_call_run_at': (STATUS, [c_void_p, c_void_p, c_size_t, c_int64]),
     'ricci_call_enqueue': (STATUS, [c_void_p, c_void_p, c_void_p]),
     'ricci_call_release': (None, [c_void_p]),
+    'ricci_array_to_dlpack': (STATUS, [c_void_p, c_void_p]),
+    'ricci_array_from_dlpack': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_array_to_dlpack_on': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_array_from_dlpack_on': (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p]),
 }

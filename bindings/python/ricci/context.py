@@ -8,7 +8,7 @@ import threading
 
 from . import _abi
 from . import arguments as given
-from ._library import CPU_PLUGIN, Error, find, handle, lib, text_of
+from ._library import CPU_PLUGIN, Error, find, handle, lib, struct, text_of
 from .callbacks import add_callback
 
 
@@ -21,6 +21,7 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self.streams = {}  # by device: those in which arrays are handed over
         self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules
         created = handle()
         lib.ricci_context_create(None, ctypes.byref(created))
@@ -35,6 +36,8 @@ class Context:
             lib.ricci_context_load_plugin(self._handle, path, len(path))
 
     def __del__(self):
+        for stream in self.streams.values():
+            lib.ricci_stream_release(stream)
         if self._handle:
             lib.ricci_context_release(self._handle)
 
@@ -55,6 +58,21 @@ class Context:
         if not found:
             raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}")
         return found
+
+    def memory_stats(self, device=None):
+        """Bytes of a device's memory as a dict: in use, the most that were, reserved, the limit; and allocations."""
+        stats = struct(_abi.ricci_memory_stats)
+        lib.ricci_device_memory_stats(self.device(device), ctypes.byref(stats))
+        return {name: getattr(stats, name) for name, _ in stats._fields_ if name != "hdr"}
+
+    def set_memory_limit(self, limit, device=None):
+        """More than `limit` bytes in use on a device is an Error from now on; 0: no limit."""
+        limit = given.integer("set_memory_limit", "limit", limit, given.UINT64)
+        lib.ricci_device_set_memory_limit(self.device(device), limit)
+
+    def trim(self, keep=0, device=None):
+        """Gives what a device keeps but does not use back to the system, down to `keep` bytes."""
+        lib.ricci_device_trim(self.device(device), given.integer("trim", "keep", keep, given.UINT64))
 
     def add_callback(self, name, function):
         """Makes a Python function known as `name` to the operations pure_callback, io_callback and debug_callback.

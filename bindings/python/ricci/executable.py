@@ -13,6 +13,7 @@ import numpy as np
 from . import _abi
 from . import arguments as given
 from ._library import Error, handle, lib, struct, u8s
+from .device_array import Array, asarray
 from .dtypes import KEY, numpy_of
 from .program import Program, collected
 
@@ -45,6 +46,10 @@ def _converted(name, array, dtype):
     return converted
 
 
+def _pointers(handles):
+    return (ctypes.c_void_p * len(handles))(*handles)
+
+
 class _Call:
     """A bound call, for one thread at a time."""
 
@@ -60,7 +65,7 @@ class _Call:
 
 
 class Executable:
-    """A program compiled for a device whose memory is the host's.
+    """A program compiled for a device. Calls are for devices whose memory is the host's, `enqueue` for all.
 
     `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
     written to, into that of a copy). `timings` has the seconds that each part of compiling took. `names()` are
@@ -88,6 +93,7 @@ class Executable:
         start = time.perf_counter()
         lib.ricci_compile(program._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._seconds = time.perf_counter() - start
+        self._device = device
         self.context = program.context  # lives as long as its executables
         self._aliases = [lib.ricci_executable_alias(self._handle, i) for i in range(len(self.results))]
         self._has_aliases = any(alias >= 0 for alias in self._aliases)
@@ -139,6 +145,16 @@ class Executable:
             return [empty(shape, dtype) for dtype, shape in self.results]
         return [empty(shape, dtype) if alias < 0 else arrays[alias]
                 for (dtype, shape), alias in zip(self.results, self._aliases)]
+
+    def enqueue(self, *arguments):
+        """The results as ricci.Arrays on the executable's device, which may be a GPU; the run may be under way.
+
+        Arguments are what `asarray` takes. A donated ricci.Array has no data afterwards.
+        """
+        arrays = [asarray(a, self._device, self.context) for a in arguments]
+        given_to, results = _pointers([a._handle for a in arrays]), _pointers([None] * len(self.results))
+        lib.ricci_executable_enqueue(self._handle, given_to, len(arrays), results, len(results), None)
+        return [Array(self.context, ctypes.c_void_p(r)) for r in results]
 
     def __call__(self, *arguments):
         """The list of results."""

@@ -82,6 +82,7 @@ extern "C" const char* ricci_standin_report() {
   count("graphs", m.graphs);
   count("executable graphs", m.execs);
   count("contexts", m.contexts);
+  count("pools", m.pools);
   count("pieces of pinned memory", static_cast<int64_t>(m.pinned.size()));
   count("pieces of memory", static_cast<int64_t>(m.memory.size()));
   return report.c_str();

@@ -6,6 +6,8 @@
 // decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
+#include <unistd.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -36,8 +38,19 @@ struct Operation {
   bool gives_back;  // it runs even in a context that has failed
   StepRef step;
 };
+struct Context {
+  int device;
+  bool is_destroyed = false, is_told = false;  // and whether a call has returned that
+};
+struct Pool {
+  int device;
+  uint64_t used = 0, reserved = 0, threshold = 0;
+  bool is_destroyed = false;
+};
 struct Stream {
   int device = 0;
+  Context* context = nullptr;
+  bool is_blocking = false, is_captured = false;
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
@@ -53,6 +66,7 @@ struct Module;
 struct Allocation {
   uint64_t bytes;
   int device;
+  Pool* pool;
   std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>();
 };
 
@@ -63,11 +77,16 @@ class Machine {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<uintptr_t, Allocation> memory;
-  uint64_t used[kDevices] = {};
   std::map<uintptr_t, uint64_t> pinned;
-  std::deque<Stream> all_streams;  // also those that were dropped: events may name them
+  std::deque<Context> all_contexts;  // also those that were destroyed
+  Context* primary[kDevices] = {};   // null: to be made
+  std::deque<Pool> all_pools;        // also those that were destroyed
+  std::deque<Stream> all_streams;    // also those that were dropped: events may name them
   std::set<Event*> all_events;
-  std::deque<std::shared_ptr<Module>> all_modules;  // also those that were unloaded
+  std::deque<std::shared_ptr<Module>> all_modules;                    // also those that were unloaded
+  std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
+  int64_t pools = 0, captures = 0;
+  int process = getpid();  // whose driver it is
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
   uint64_t numbers = 0;                                     // that streams have had
@@ -83,6 +102,7 @@ class Machine {
   // ---- standin_calls.cc ----
   // At the start of each call: the error that it must give.
   CuResult Enter(const char* call);
+  CuResult CheckHostRules(const char* call);
   std::string calls;            // the names of all calls, each with a line end
   uint64_t fails_after = 0;     // the call that fails is so many calls from now; 0: none
   CuResult failure = 0;         // what it gives
@@ -91,6 +111,10 @@ class Machine {
   std::string failed_call;
 
   void Complain(const std::string& what) { complaints += what + "\n"; }  // with the mutex held
+  // The stream of a handle, also of the default stream (CU_STREAM_LEGACY); null: there is none. NULL is none here: the
+  // plugin means no default stream by accident. The order that the driver gives default streams with others is not
+  // there, so what relies on it is reported.
+  Stream* Find(CuStream handle);
   bool Holds(CuPointer p, uint64_t bytes) const;
   // `name` is that of the step.
   void Push(Stream& s, const std::string& name, Work work, bool gives_back);
@@ -161,12 +185,26 @@ void RunsKernel(const StepRef& step);
 // Whether it has not been destroyed; if it has, a complaint. With the mutex held.
 bool IsLive(Machine& m, const char* call, CuStream stream);
 
+// ---- standin_pool.cc ----
+// Pools give back what they keep beyond their threshold; with the mutex held.
+void HostHasWaited(Machine& m, int device);
+
 // ---- standin_memory.cc ----
+// Memory is given back late, so that what still uses it finds no other piece there. With the mutex held.
+void Quarantine(void* p, uint64_t bytes);
+// After each piece of memory, so that an index beyond it is in no other.
+constexpr uint64_t kGapBytes = 256;
+inline void* Memory(CuPointer p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
 // A copy as an operation: those places that are on a device must be allocated now and when it runs.
 Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src);
 Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
 
+// ---- standin_host.cc ----
+// What a call gives since the host has done something to the driver; kCuSuccess if that does not concern it.
+CuResult HostRules(Machine& m, const char* call);
+
 // ---- standin_driver.cc ----
+Context* CurrentContext();  // null: none
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
@@ -181,6 +219,7 @@ H Handle(T* p) {
   return reinterpret_cast<H>(p);
 }
 
+constexpr CuResult kNotInitialized = 3, kCaptureUnsupported = 900;
 constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 201;
 
 // ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----
@@ -207,6 +246,12 @@ extern "C" void ricci_standin_bound(uint64_t blocks);
 extern "C" void ricci_standin_version(int version);
 // An executable graph may have so many conditional nodes in each other; first as many as it likes.
 extern "C" void ricci_standin_depth(uint32_t most);
+// What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
+// (1) and end (0) the capture of a stream, in the mode for all threads. A copy of the process by fork needs no call;
+// ricci_standin_new_process says that this one stands for a new program, which has called the driver never before.
+extern "C" void ricci_standin_reset();
+extern "C" void ricci_standin_new_process();
+extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // What is enqueued runs, though nobody waits for it.

@@ -7,10 +7,6 @@
 namespace ricci::cuda::standin {
 namespace {
 
-struct Context {
-  int device;
-};
-Context kContexts[kDevices] = {{0}, {1}};
 // Those of a thread, the current one last.
 struct Pushed {
   std::vector<Context*> contexts;
@@ -25,6 +21,8 @@ thread_local Pushed pushed;
 
 }  // namespace
 
+Context* CurrentContext() { return pushed.contexts.empty() ? nullptr : pushed.contexts.back(); }
+
 int CurrentDevice(Machine& m, const char* call) {
   if (!pushed.contexts.empty()) return pushed.contexts.back()->device;
   m.Complain(std::string(call) + " without a context");
@@ -36,8 +34,12 @@ CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, con
   const std::lock_guard lock(m.mutex);
   if (!gives_back && CurrentDevice(m, call) < 0) return kInvalidContext;
   if (stream == nullptr) return kInvalidHandle;
-  if (As<Stream>(stream).is_destroyed) return m.Complain(std::string(call) + ": no such stream"), kInvalidHandle;
-  m.Push(As<Stream>(stream), name.empty() ? call : name, std::move(work), gives_back);
+  Stream* const s = m.Find(stream);
+  if (s == nullptr || s->is_destroyed) return m.Complain(std::string(call) + ": no such stream"), kInvalidHandle;
+  if (s->is_captured) {
+    return m.Complain(std::string(call) + " into a stream that the host captures"), kCaptureUnsupported;
+  }
+  m.Push(*s, name.empty() ? call : name, std::move(work), gives_back);
   return kCuSuccess;
 }
 
@@ -56,17 +58,23 @@ CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
                                                  : 4;
   return kCuSuccess;
 }
+CuResult cuDeviceCanAccessPeer(int* can, CuDevice, CuDevice) { return *can = 1, kCuSuccess; }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   ++m.contexts;
-  *context = Handle<CuContext>(&kContexts[device]);
+  if (m.primary[device] == nullptr) m.primary[device] = &m.all_contexts.emplace_back(Context{device});
+  *context = Handle<CuContext>(m.primary[device]);
   return kCuSuccess;
 }
 CuResult cuDevicePrimaryCtxRelease(CuDevice) {
   Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  if (--m.contexts != 0 || m.streams != 0) return kCuSuccess;
+  std::unique_lock lock(m.mutex);
+  if (m.contexts == 0) return kInvalidContext;  // they were reset
+  if (--m.contexts != 0) return kCuSuccess;
+  for (const auto& [of, stream] : m.default_streams) m.Drain(lock, *stream, stream->pushed);
+  m.default_streams.clear();
+  if (m.streams != 0) return kCuSuccess;
   m.steps.ForgetSteps();
   m.numbers = 0;
   m.free_numbers.clear();

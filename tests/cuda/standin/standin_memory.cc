@@ -1,4 +1,4 @@
-// Memory of libcuda: the pool, pinned memory, copies and memsets.
+// Memory of libcuda: pinned memory, copies and memsets.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -6,14 +6,7 @@
 #include "standin.h"
 
 namespace ricci::cuda::standin {
-namespace {
 
-void* Memory(CuPointer p) { return reinterpret_cast<void*>(static_cast<uintptr_t>(p)); }
-
-// After each piece of memory, so that an index beyond it is in no other.
-constexpr uint64_t kGapBytes = 256;
-
-// Memory is given back late, so that what still uses it finds no other piece there. With the mutex held.
 void Quarantine(void* p, uint64_t bytes) {
   constexpr uint64_t kMostBytes = 16 << 20;
   static auto& waiting = *new std::deque<std::pair<void*, uint64_t>>;
@@ -25,6 +18,8 @@ void Quarantine(void* p, uint64_t bytes) {
     std::free(waiting.front().first);
   }
 }
+
+namespace {
 
 // A place of the device must be allocated; null is none. With the mutex held.
 bool CheckMemory(Machine& m, const std::string& what, CuPointer p, size_t bytes) {
@@ -74,46 +69,6 @@ Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
   };
 }
 
-CuResult cuMemAllocAsync(CuPointer* out, size_t bytes, CuStream stream) {
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  const int device = CurrentDevice(m, "cuMemAllocAsync");
-  if (device < 0 || !IsLive(m, "cuMemAllocAsync", stream)) return kInvalidContext;
-  if (bytes > kMemoryBytes - m.used[device]) return kCuOutOfMemory;
-  void* p = nullptr;
-  if (posix_memalign(&p, 256, bytes + kGapBytes) != 0) return kCuOutOfMemory;
-  std::memset(p, 0xa5, bytes);
-  m.used[device] += bytes;
-  const auto begin = reinterpret_cast<uintptr_t>(p);
-  m.memory[begin] = {bytes, device};
-  m.steps.NewMemory(begin, bytes, m.NewStep(As<Stream>(stream), "cuMemAllocAsync"));
-  *out = static_cast<CuPointer>(begin);
-  return kCuSuccess;
-}
-CuResult cuMemFreeAsync(CuPointer p, CuStream stream) {
-  const auto free = [p](const StepRef& step) {
-    Machine& m = Machine::Get();
-    const std::lock_guard lock(m.mutex);
-    const auto begin = static_cast<uintptr_t>(p);
-    const auto found = m.memory.find(begin);
-    if (found == m.memory.end()) return m.Complain(step->Text() + ": " + m.NoSuchMemory(begin));
-    m.Touch(begin, found->second.bytes, /*writes=*/true, step);
-    m.steps.FreeMemory(begin, found->second.bytes, step);
-    m.used[found->second.device] -= found->second.bytes;
-    Quarantine(Memory(p), found->second.bytes);
-    m.memory.erase(found);
-  };
-  return Push("cuMemFreeAsync", stream, free, /*gives_back=*/true);
-}
-CuResult cuMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  const int device = CurrentDevice(m, "cuMemGetInfo");
-  if (device < 0) return kInvalidContext;
-  *total_bytes = kMemoryBytes;
-  *free_bytes = kMemoryBytes - m.used[device];
-  return kCuSuccess;
-}
 CuResult cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);

@@ -5,8 +5,44 @@
 
 namespace ricci::cuda::standin {
 
+namespace {
+
+// It has the number of one that was destroyed, so that clocks stay small.
+Stream& NewStream(Machine& m, Context& context, bool is_blocking) {
+  Stream& s = m.all_streams.emplace_back();
+  s.device = context.device;
+  s.context = &context;
+  s.is_blocking = is_blocking;
+  if (m.free_numbers.empty()) {
+    s.number = ++m.numbers;
+  } else {
+    std::tie(s.number, s.steps) = m.free_numbers.back();
+    m.free_numbers.pop_back();
+  }
+  return s;
+}
+
+bool IsCaptured(Machine& m, const char* call, CuStream stream) {
+  if (!m.Find(stream)->is_captured) return false;
+  m.Complain(std::string(call) + " of a stream that the host captures");
+  return true;
+}
+
+}  // namespace
+
+Stream* Machine::Find(CuStream handle) {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number > 2) return &As<Stream>(handle);
+  Context* const context = CurrentContext();
+  if (number == 0 || context == nullptr) return nullptr;
+  Stream*& found = default_streams[{context, number}];
+  if (found == nullptr) found = &NewStream(*this, *context, /*is_blocking=*/false);
+  return found;
+}
+
 bool IsLive(Machine& m, const char* call, CuStream stream) {
-  if (stream != nullptr && !As<Stream>(stream).is_destroyed) return true;
+  const Stream* const s = m.Find(stream);
+  if (s != nullptr && !s->is_destroyed) return true;
   m.Complain(std::string(call) + ": no such stream");
   return false;
 }
@@ -21,32 +57,24 @@ bool IsLive(Machine& m, const char* call, CuEvent event) {
 
 }  // namespace
 
-// A new stream has the number of one that was destroyed, so that clocks stay small.
-CuResult cuStreamCreate(CuStream* out, unsigned) {
+CuResult cuStreamCreate(CuStream* out, unsigned flags) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  const int device = CurrentDevice(m, "cuStreamCreate");
-  if (device < 0) return kInvalidContext;
-  Stream& s = m.all_streams.emplace_back();
-  s.device = device;
-  if (m.free_numbers.empty()) {
-    s.number = ++m.numbers;
-  } else {
-    std::tie(s.number, s.steps) = m.free_numbers.back();
-    m.free_numbers.pop_back();
-  }
+  if (CurrentDevice(m, "cuStreamCreate") < 0) return kInvalidContext;
   ++m.streams;
-  *out = Handle<CuStream>(&s);
+  *out = Handle<CuStream>(&NewStream(m, *CurrentContext(), (flags & kCuStreamNonBlocking) == 0));
   return kCuSuccess;
 }
 CuResult cuStreamSynchronize(CuStream stream) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuStreamSynchronize", stream)) return kInvalidHandle;
-  Stream& s = As<Stream>(stream);
+  if (IsCaptured(m, "cuStreamSynchronize", stream)) return kCaptureUnsupported;
+  Stream& s = *m.Find(stream);
   const Clock done = s.clock;
   m.Drain(lock, s, s.pushed);
   m.steps.HostKnows(done);
+  HostHasWaited(m, s.device);
   return kCuSuccess;
 }
 // Its work goes on, and the host does not know when it is done.
@@ -54,7 +82,7 @@ CuResult cuStreamDestroy(CuStream stream) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuStreamDestroy", stream)) return kInvalidHandle;
-  Stream& s = As<Stream>(stream);
+  Stream& s = *m.Find(stream);
   s.is_destroyed = true;
   m.Drain(lock, s, s.pushed);
   s.clock.clear();
@@ -70,7 +98,7 @@ CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
     if (!IsLive(m, "cuStreamWaitEvent", event) || !IsLive(m, "cuStreamWaitEvent", stream)) return kInvalidHandle;
     e = As<Event>(event);
     if (e.stream == nullptr) return kCuSuccess;  // never recorded
-    Join(As<Stream>(stream).clock, e.clock);
+    Join(m.Find(stream)->clock, e.clock);
   }
   return Push("cuStreamWaitEvent", stream, [e](const StepRef&) {
     Machine& machine = Machine::Get();
@@ -91,7 +119,8 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
-  Stream& s = As<Stream>(stream);
+  if (IsCaptured(m, "cuEventRecord", stream)) return kCaptureUnsupported;
+  Stream& s = *m.Find(stream);
   Clock clock = s.clock;
   Join(clock, m.steps.host());
   As<Event>(event) = {&s, s.pushed, std::move(clock)};

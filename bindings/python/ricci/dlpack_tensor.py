@@ -1,0 +1,145 @@
+"""Tensors of DLPack and their capsules, by ctypes: the structs are those of dlpack.h, of version 1 and before it.
+
+A capsule is `dltensor_versioned`, or `dltensor` for those who ask for no version. Whoever takes what is in it renames
+it; the destructor of one that nobody took deletes the tensor. Deleters of tensors that are made here run on any thread.
+"""
+import contextlib
+import ctypes
+import itertools
+
+from ._library import Error
+
+CODES = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}  # DLDataTypeCode by NumPy's kind
+READ_ONLY = 1
+VERSIONED, LEGACY = b"dltensor_versioned", b"dltensor"
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("byte_offset", ctypes.c_uint64)]
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager_ctx", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
+class _Legacy(ctypes.Structure):
+    _fields_ = [("tensor", _Tensor), ("manager_ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+def _function(name, result, *parameters):
+    return ctypes.PYFUNCTYPE(result, *parameters)((name, ctypes.pythonapi))
+
+
+_new_capsule = _function("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor)
+_pointer_in = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+_is_valid = _function("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_rename = _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+# The destructor gets a capsule that is going: no reference to it may be made.
+_dying_is_valid = _function("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+_dying_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+
+_kept, _numbers = {}, itertools.count(1)  # tensors made here, with what they point to, by manager_ctx
+
+
+def _delete(address, kind):
+    deleter = kind.from_address(address).deleter
+    if deleter:
+        _Deleter(deleter)(address)
+
+
+@_Destructor
+def _destroy(capsule):
+    for name, kind in ((VERSIONED, _Managed), (LEGACY, _Legacy)):
+        if _dying_is_valid(capsule, name):
+            _delete(_dying_pointer(capsule, name), kind)
+
+
+@_Deleter
+def _drop_managed(address):
+    _kept.pop(_Managed.from_address(address).manager_ctx, None)
+
+
+@_Deleter
+def _drop_legacy(address):
+    """Of a tensor that stands for a versioned one, which goes too."""
+    _, versioned = _kept.pop(_Legacy.from_address(address).manager_ctx)
+    _delete(versioned, _Managed)
+
+
+@_Deleter
+def _drop_versioned(address):
+    """The other way round."""
+    _, legacy = _kept.pop(_Managed.from_address(address).manager_ctx)
+    _delete(legacy, _Legacy)
+
+
+def _keep(tensor, held):
+    tensor.manager_ctx = next(_numbers)
+    _kept[tensor.manager_ctx] = tensor, held
+    return ctypes.addressof(tensor)
+
+
+def _address_of(function):
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def capsule_of(versioned, is_versioned):
+    """A capsule of the tensor at address `versioned`, which it owns; one of before version 1 unless `is_versioned`."""
+    if is_versioned:
+        return _new_capsule(versioned, VERSIONED, _destroy)
+    legacy = _Legacy(tensor=_Managed.from_address(versioned).tensor, deleter=_address_of(_drop_legacy))
+    return _new_capsule(_keep(legacy, versioned), LEGACY, _destroy)
+
+
+def tensor_of(owner, data, device, dtype, shape, strides, read_only):
+    """The address of a tensor over memory of `owner`, which lives until the tensor is deleted. Strides in bytes."""
+    shape = tuple(shape)
+    if strides is not None and any(s % dtype.itemsize for s in strides):
+        raise Error(f"asarray: strides {tuple(strides)} are not whole elements of {dtype}")
+    numbers = (ctypes.c_int64 * len(shape))
+    dims = numbers(*shape)
+    steps = None if strides is None else numbers(*(s // dtype.itemsize for s in strides))
+    tensor = _Managed(major=1, minor=1, deleter=_address_of(_drop_managed), flags=READ_ONLY if read_only else 0)
+    tensor.tensor = _Tensor(data=data, device_type=device[0], device_id=device[1], ndim=len(shape),
+                            code=CODES[dtype.kind], bits=8 * dtype.itemsize, lanes=1, shape=ctypes.addressof(dims),
+                            strides=None if steps is None else ctypes.addressof(steps))
+    return _keep(tensor, (owner, dims, steps))
+
+
+@contextlib.contextmanager
+def owned(tensor):
+    """Deletes the tensor if what is done with it fails, since nobody has taken it then."""
+    try:
+        yield
+    except BaseException:
+        _delete(tensor, _Managed)
+        raise
+
+
+@contextlib.contextmanager
+def taken(capsule):
+    """The versioned tensor in a capsule, which is taken out of it if what is done with it succeeds."""
+    name = VERSIONED if _is_valid(capsule, VERSIONED) else LEGACY
+    if not _is_valid(capsule, name):
+        raise Error("asarray: __dlpack__ gave no capsule of a tensor that is still in it")
+    address = _pointer_in(capsule, name)
+    if name == VERSIONED:
+        yield address
+        _rename(capsule, b"used_dltensor_versioned")
+        return
+    tensor = _Legacy.from_address(address).tensor
+    versioned = _Managed(major=1, minor=0, deleter=_address_of(_drop_versioned), tensor=tensor)
+    stand_in = _keep(versioned, address)
+    try:
+        yield stand_in
+    except BaseException:
+        _kept.pop(versioned.manager_ctx)
+        raise
+    _rename(capsule, b"used_dltensor")
