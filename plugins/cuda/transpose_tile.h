@@ -43,10 +43,9 @@ struct TransposeTile {
   int64_t bytes = 0;                // of the widest access that is made at once, besides those of Vector; 0: none
   std::vector<uint8_t> is_brought;  // by instruction: a load of `loads`
   std::vector<uint8_t> for_points;  // by instruction: computed by points; others are for what is brought only
-  std::vector<uint32_t>
-      second_of_pair;                   // by instruction: of a store the one to the next element, made with it; 0: none
-  std::vector<uint32_t> first_of_pair;  // the other way round
-  std::string reason;                   // for the text; without tiles why there are none, if any load lies across
+  // By instruction: of an access the one to the element after it, made together with it; and the other way round.
+  std::vector<uint32_t> second_of_pair, first_of_pair;  // 0: there is none
+  std::string reason;  // for the text; without tiles why there are none, if any load lies across
 
   bool IsUsed() const { return !loads.empty(); }
   int64_t tiles() const { return columns.tiles() * rows.tiles() * batch.extent; }
