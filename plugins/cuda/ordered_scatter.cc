@@ -16,8 +16,8 @@ namespace ricci::cuda {
 namespace {
 
 constexpr int64_t kFewPoints = 256;  // that one thread has updated before a sort has begun
-// The result is a copy of the operand, which a kernel need not make: so many elements are copied in the time that a
-// thread takes for an update.
+// The result is a copy of the operand, which a kernel need not make: so many numbers are copied, by estimate, in the
+// time that a thread takes for an update.
 constexpr int64_t kCopiedForAPoint = int64_t{1} << 16;
 constexpr int64_t kMostNumbers = int64_t{1} << 40;  // of an array; sums and products of a few such stay exact
 constexpr int64_t kMostBlocks = int64_t{1} << 15;   // threads take more numbers each, if there are more

@@ -8,8 +8,8 @@
 // other, in their order; then a thread for each element that has updates combines these with it. Dimensions of windows
 // that always begin at 0 are columns: their elements are apart, so the sort knows nothing of them.
 //
-// With the option cuda.scatter=atomics, sums of f32 and f64 are made by atomic additions in any order, without a sort:
-// faster, but with other bits in every run.
+// With the option cuda.scatter=atomics, sums of f32 and f64 are made by atomic additions in any order, without a sort,
+// but with other bits in every run.
 //
 // Few updates stay a kernel, which is one launch, may update its operand in place and fuses what gives the updates.
 // Integers of 32 and 64 bits whose order does not matter are updated atomically by that kernel too.

@@ -86,9 +86,10 @@ class Finder {
     return std::all_of(operands.begin(), operands.end(), [this](uint32_t o) { return o == 0 || available_[o] != 0; });
   }
 
-  void CutTrips(uint32_t i) {
-    const int64_t trips = *codegen::TripsOf(k_, i);
-    phases_.trips[i] = ((trips + phases_.parts - 1) / phases_.parts + kLeastTrips - 1) / kLeastTrips * kLeastTrips;
+  // In parts of a multiple of so many trips.
+  void CutTrips(uint32_t i, int64_t multiple) {
+    const int64_t trips = (*codegen::TripsOf(k_, i) + phases_.parts - 1) / phases_.parts;
+    phases_.trips[i] = (trips + multiple - 1) / multiple * multiple;
   }
   // For a result of that dtype of each part.
   uint64_t PlaceFor(uint32_t dtype) {
@@ -98,14 +99,14 @@ class Finder {
     return place;
   }
   void TakeReduction(uint32_t i) {
-    CutTrips(i);
+    CutTrips(i, kLeastTrips);
     phases_.place[i] = PlaceFor(codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype));
     NeedAll(i, blocks_.close[i] + 1);
   }
   // The first launch needs no more of the body than the elements.
   void TakeScan(uint32_t i) {
     const codegen::ScanParts parts(k_, blocks_, i);
-    CutTrips(i);
+    CutTrips(i, kBlock);
     for (uint32_t s = parts.left; s < parts.right; ++s) phases_.place[s] = PlaceFor(k_.insts[s].dtype);
     NeedAll(i, parts.body);
     NeedAll(parts.prefix, parts.prefix + parts.states);
