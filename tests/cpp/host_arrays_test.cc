@@ -81,6 +81,19 @@ TEST_F(HostArrays, ElementTypesOfNumbersAndArrays) {
   EXPECT_EQ(jit([](Value v) { return v * 0.5; })(x).dtype(), DType::kF32);  // a number does not
 }
 
+TEST_F(HostArrays, MemoryOfTheirDevice) {
+  const Device device = ctx.device();
+  const uint64_t before = device.memory_stats().bytes_in_use;
+  const Array x = Vec(Floats(1000, 1.0f));
+  EXPECT_EQ(device.memory_stats().bytes_in_use, before + 4000);
+  device.set_memory_limit(before + 5000);
+  EXPECT_NE(MessageOf([&] { Vec(Floats(1000, 1.0f)); }).find("the limit is " + std::to_string(before + 5000)),
+            std::string::npos);
+  device.set_memory_limit(0);
+  device.trim();
+  EXPECT_EQ(device.memory_stats().largest_allocation, 4000u);
+}
+
 TEST_F(HostArrays, ACapturedNumberStaysAsTraced) {
   double rate = 2;
   const auto f = jit([&](Value v) { return v * rate; });
