@@ -117,10 +117,8 @@ class PlantedPtx : public ::testing::Test {
     std::vector<float> numbers(kThreads), results(kThreads);
     for (uint32_t i = 0; i < kThreads; ++i) numbers[i] = static_cast<float>(i + 1);
     cuda::CuStream stream = nullptr;
-    cuda::CuPointer a = 0, b = 0;
     driver_->cuStreamCreate(&stream, 1);
-    driver_->cuMemAllocAsync(&a, kBytes, stream);
-    driver_->cuMemAllocAsync(&b, kBytes, stream);
+    cuda::CuPointer a = driver_.Allocate(kBytes, stream), b = driver_.Allocate(kBytes, stream);
     driver_->cuMemcpyHtoDAsync(a, numbers.data(), kBytes, stream);
     driver_->cuMemcpyHtoDAsync(b, results.data(), kBytes, stream);
     void* arguments[] = {&a, &b};

@@ -30,7 +30,7 @@ class StandinConditions : public ::testing::Test {
     code_ = compiler->Compile(kKernels, {.architecture = "sm_90", .unlinked = true}, error);
     EXPECT_EQ(driver_->cuModuleLoadData(&module_, ptx_.c_str()), 0) << error;
     driver_->cuStreamCreate(&stream_, 1);
-    driver_->cuMemAllocAsync(&memory_, 64, stream_);
+    memory_ = driver_.Allocate(64, stream_);
     driver_->cuMemsetD32Async(memory_, 0, 16, stream_);
     driver_->cuStreamSynchronize(stream_);
     driver_->cuGraphCreate(&graph_, 0);

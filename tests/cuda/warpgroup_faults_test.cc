@@ -72,7 +72,7 @@ class WarpgroupFaults : public ::testing::Test {
 
   WarpgroupFaults() {
     driver_->cuStreamCreate(&stream_, 1);
-    driver_->cuMemAllocAsync(&b_, kThreads * sizeof(float), stream_);
+    b_ = driver_.Allocate(kThreads * sizeof(float), stream_);
   }
   ~WarpgroupFaults() override {
     OfStandin<void(uint64_t)>("ricci_standin_seed")(1);

@@ -73,11 +73,11 @@ def multiply_adds(op):
 
 
 def density(listing):
-    """Multiply-adds for each instruction of the loop that has most of them; of loops, since edges are computed apart."""
-    loops = sass_figures.inner_loops(listing) or [listing]
-    work = [(sum(multiply_adds(op) for op, _ in part), len(part)) for part in loops]
-    sums, length = max(work)
-    return sums / max(length, 1)
+    """Multiply-adds for each instruction of the loop that has most of them; of the whole kernel if no loop has any."""
+    loops = sass_figures.inner_loops(listing)
+    work = [(sum(multiply_adds(op) for op, _ in part), len(part)) for part in loops + [listing]]
+    sums, length = max(work[:-1] if any(s for s, _ in work[:-1]) else work)
+    return sums / length
 
 
 # ---- figures ----

@@ -27,13 +27,13 @@ static void ricci_ptx_take(const PtxOperand& o, T& x) {
   x = v;
 }
 // Addresses in shared memory are counted from here.
-static char ricci_shared_begin;
+static char ricci_ptx_begin;
 RICCI_UNSEEN static unsigned long __cvta_generic_to_shared(const void* p) {
-  return (unsigned long)((const char*)p - &ricci_shared_begin);
+  return (unsigned long)((const char*)p - &ricci_ptx_begin);
 }
 RICCI_UNSEEN __attribute__((noinline)) static void ricci_ptx(const char* text, PtxOperand* operands, unsigned n) {
   const Place* const p = ricci_here();
-  p->ptx(text, operands, n, __builtin_return_address(0), &ricci_shared_begin);
+  p->ptx(text, operands, n, __builtin_return_address(0), &ricci_ptx_begin);
   Enter(p);  // others ran in between
 }
 )";
