@@ -1,6 +1,7 @@
 // Each call of the driver fails once, then for good: a status says which, nothing is lost, and what comes after is
 // right.
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "cuda/gpu_program.h"
@@ -62,7 +63,9 @@ constexpr std::string_view kCase = R"(program f(%i: i32[], %x: f32[1000]) {
   return %y
 })";
 
-std::vector<Example> Examples() {
+constexpr size_t kExamples = 8;
+
+std::array<Example, kExamples> Examples() {
   ProgramRunner runner;
   const Program one = runner.Parse(R"(program f(%x: f32[9]) {
   %s: f32[9] = sort(%x) dimension=0 is_stable=true num_keys=1
@@ -70,14 +73,14 @@ std::vector<Example> Examples() {
   return %s, %t
 })");
   return {
-      {"kernels and a copy", std::string(kKernels), {Ramp(48)}},
-      {"source", std::string(kSource), {Ramp(40)}},
-      {"while", std::string(kWhile), {{1}, Ramp(1000)}},
-      {"case", std::string(kCase), {{1}, Ramp(1000)}},
-      {"while of the host", std::string(kWhile), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
-      {"case of the host", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
-      {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
-      {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}};
+      {{"kernels and a copy", std::string(kKernels), {Ramp(48)}},
+       {"source", std::string(kSource), {Ramp(40)}},
+       {"while", std::string(kWhile), {{1}, Ramp(1000)}},
+       {"case", std::string(kCase), {{1}, Ramp(1000)}},
+       {"while of the host", std::string(kWhile), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
+       {"case of the host", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
+       {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
+       {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}}};
 }
 
 // ---- what is done with one ----
@@ -322,6 +325,6 @@ std::string NameOf(const ::testing::TestParamInfo<size_t>& info) {
   std::replace(out.begin(), out.end(), ' ', '_');
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Programs, DriverFailures, ::testing::Range(size_t{0}, size_t{7}), NameOf);
+INSTANTIATE_TEST_SUITE_P(Programs, DriverFailures, ::testing::Range(size_t{0}, kExamples), NameOf);
 
 }}  // namespace ricci::testing
