@@ -1,6 +1,6 @@
 """Machine code of typical programs beside that of Triton's and Warp's, without a GPU; not in CTest.
 
-PRINTER (quality_programs.cc) prints our CUDA text; the packages of packages.txt compile theirs. All is for sm_90a. The
+PRINTER (quality_programs.cc) prints our CUDA text; the packages of peer_packages.txt compile theirs. All is for sm_90a. The
 same code counts all: instructions of the main part for each element that a thread computes there, and of products the
 multiply-adds of a warp for each of its instructions. It is a statement about code, not about time.
 
