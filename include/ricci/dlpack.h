@@ -26,10 +26,12 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_array_to_dlpack(const ricci_array*
  * another major version than 1. What wrote it must have ended. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_dlpack(ricci_device* d, ricci_dlpack* t RICCI_OWNED,
                                                                 ricci_array** out RICCI_OWNED) RICCI_ANY_THREAD;
-/* The same without waiting. Of an array: what is enqueued to `s` (which may be of the host: ricci_stream_wrap) from now
- * on begins after what writes it; NULL: the caller sees to that. Of a tensor: work that was enqueued to `s` before, a
- * stream of the device, may still write it; NULL: it has ended. A run that fails reports that to the arrays of Ricci
- * alone: a tensor has no data then. */
+/* The same in the order of a stream: nothing waits, except for what is copied (read-only, not aligned) and for the
+ * release of memory that is shared. Of an array: what is enqueued to `s` (which may be of the host: ricci_stream_wrap)
+ * from now on begins after what writes it; NULL: the caller sees to that. Of a tensor: work that was enqueued to `s`
+ * before, a stream of the device, may still write it; NULL: it has ended. A run that fails reports that to the arrays
+ * of Ricci alone: the contents of a tensor are undefined then. Who drops a tensor sees to it that its work on the
+ * memory has ended. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_to_dlpack_on(const ricci_array* a, ricci_stream* s RICCI_NULLABLE,
                                                                  ricci_dlpack** out RICCI_OWNED);
 RICCI_API RICCI_NODISCARD ricci_status* ricci_array_from_dlpack_on(ricci_device* d, ricci_stream* s RICCI_NULLABLE,

@@ -46,13 +46,16 @@ ricci_status* Code::Load(Module& m, CuModule& out) {
   return nullptr;
 }
 
-// The function, with leave to have its shared memory: more than every block has must be asked for.
+// The function, with leave to have the shared memory that its launch gives, since that and what the text declares may
+// be more than every block has. Launches that share a function ask for the most of them.
 ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) {
   const Driver& d = device_.driver();
   if (ricci_status* failed = device_.Check("cuModuleGetFunction", d.cuModuleGetFunction(&f.f, module, name.c_str()))) {
     return failed;
   }
-  if (f.shared_bytes <= kSharedBytes) return nullptr;
+  uint64_t& most = shared_bytes_[f.f];
+  if (f.shared_bytes <= most) return nullptr;
+  most = f.shared_bytes;
   return device_.Check("cuFuncSetAttribute",
                        d.cuFuncSetAttribute(f.f, kCuFunctionMostShared, static_cast<int>(f.shared_bytes)));
 }

@@ -1,6 +1,7 @@
 // Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as a graph or one by one.
 #ifndef RICCI_CUDA_CODE_H_
 #define RICCI_CUDA_CODE_H_
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ class Code {
   Gpu& device_;
   const ricci_compile_args given_;  // its tables live as long as the code
   std::vector<CuModule> modules_;
+  std::map<CuFunction, uint64_t> shared_bytes_;  // that was asked for, of launches that give any
   std::vector<Function> kernels_, sources_;
   std::vector<Launch> launches_;   // of kernels
   std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none

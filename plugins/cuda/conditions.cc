@@ -42,9 +42,9 @@ std::string ForOlderDrivers(std::string ptx) {
 
 // Does the driver say that it does not know something, rather than that something went wrong?
 bool IsRefusal(CuResult result) {
-  constexpr CuResult kRefusals[] = {kCuInvalidValue, kCuInvalidImage,  kCuNoBinaryForGpu,
-                                    kCuInvalidPtx,   kCuNoPtxCompiler, kCuUnsupportedPtx,
-                                    kCuPtxDisabled,  kCuNotFound,      kCuNotSupported};
+  constexpr CuResult kRefusals[] = {kCuInvalidValue,  kCuInvalidImage,   kCuNoBinaryForGpu, kCuInvalidPtx,
+                                    kCuNoPtxCompiler, kCuUnsupportedPtx, kCuPtxDisabled,    kCuSymbolNotFound,
+                                    kCuObjectInit,    kCuNotFound,       kCuNotPermitted,   kCuNotSupported};
   return std::find(std::begin(kRefusals), std::end(kRefusals), result) != std::end(kRefusals);
 }
 

@@ -94,7 +94,7 @@ ricci_status* StreamCreate(void* self, void** out) {
 }
 void StreamDrop(void* self, void* stream) {
   const Current current(Of(self));
-  ricci_status_free(Of(self).Wait(Stream(stream)));
+  ricci_status_free(Guard([&] { return Of(self).Wait(Stream(stream)); }));
   Of(self).Note(Of(self).driver().cuStreamDestroy(Stream(stream)));
 }
 ricci_status* StreamWait(void* self, void* stream, void* event) {

@@ -39,10 +39,13 @@ enum : CuResult {
   kCuNoPtxCompiler = 221,
   kCuUnsupportedPtx = 222,
   kCuPtxDisabled = 223,
+  kCuSymbolNotFound = 302,
+  kCuObjectInit = 303,
   kCuInvalidHandle = 400,
   kCuNotFound = 500,
   kCuNotReady = 600,
   kCuContextIsDestroyed = 709,
+  kCuNotPermitted = 800,
   kCuNotSupported = 801,
   kCuCaptureImplicit = 906,
 };

@@ -77,7 +77,9 @@ Gpu::~Gpu() {
     if (own_stream_ != nullptr) Note(driver().cuStreamDestroy(own_stream_));
     pool_.Destroy();
   }
-  driver().cuDevicePrimaryCtxRelease(device_);
+  // A reset by the host does not count as the release.
+  NoteFork();
+  if (state_.load(std::memory_order_relaxed) != State::kForked) driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
 // ---- what the driver says ----
@@ -221,13 +223,23 @@ bool Gpu::OwnsForeign(const void* p, uint64_t bytes) const {
 }
 
 // ---- streams of the host ----
+// What the driver says of a stream of the host may be the fault of the stream, whose context may be gone, and not of
+// this device: that is so if our own stream is still known.
+ricci_status* Gpu::CheckOfHost(const char* call, CuResult result) const {
+  CuContext ours = nullptr;
+  if (SaysContextIsGone(result) && driver().cuStreamGetCtx(own_stream_, &ours) == kCuSuccess) {
+    return Fail(RICCI_INVALID_ARGUMENT, "the stream is no longer there: " + driver().ErrorText(call, result));
+  }
+  return Check(call, result);
+}
+
 // NULL means another stream in each driver call that has no stream of its own, so it goes by its handle.
 ricci_status* Gpu::WrapStream(CuStream native, CuStream* out) const {
   const Current current(*this);
   if (ricci_status* failed = current.Failure()) return failed;
   const CuStream stream = native == nullptr ? LegacyStream() : native;
   CuContext of = nullptr;
-  if (ricci_status* failed = Check("cuStreamGetCtx", driver().cuStreamGetCtx(stream, &of))) return failed;
+  if (ricci_status* failed = CheckOfHost("cuStreamGetCtx", driver().cuStreamGetCtx(stream, &of))) return failed;
   if (of != context_) {
     return Fail(RICCI_INVALID_ARGUMENT, "the stream belongs to another context than the primary context of " + name_ +
                                             ", number " + std::to_string(device_) +
@@ -243,7 +255,7 @@ ricci_status* Gpu::CheckStream(CuStream stream) const {
   int capture = 0;
   const CuResult result = driver().cuStreamIsCapturing(stream, &capture);
   if (result != kCuCaptureImplicit) {
-    if (ricci_status* failed = Check("cuStreamIsCapturing", result)) return failed;
+    if (ricci_status* failed = CheckOfHost("cuStreamIsCapturing", result)) return failed;
   }
   if (result == kCuSuccess && capture == 0) return nullptr;
   return Fail(RICCI_FAILED_PRECONDITION,
@@ -261,6 +273,10 @@ ricci_status* Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {
   }
   const Gpu& from = *static_cast<const Gpu*>(a.src_self);
   if (&from == this) return Check("cuMemcpyDtoDAsync", driver().cuMemcpyDtoDAsync(dst, src, a.bytes, stream));
+  {  // its context may be gone: then this device is not asked
+    const Current current(from);
+    if (ricci_status* failed = current.Failure()) return failed;
+  }
   return Check("cuMemcpyPeerAsync", driver().cuMemcpyPeerAsync(dst, context_, src, from.context_, a.bytes, stream));
 }
 

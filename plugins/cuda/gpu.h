@@ -100,6 +100,7 @@ class Gpu {
   ricci_status* LostText() const;
   bool OwnsAllocated(uintptr_t first, uint64_t bytes) const;
   bool OwnsForeign(const void* p, uint64_t bytes) const;
+  ricci_status* CheckOfHost(const char* call, CuResult result) const;
   ricci_status* Enqueue(const ricci_copy_args& a, CuStream stream) const;
   ricci_status* NotEnough(uint64_t bytes) const;
 
@@ -130,12 +131,12 @@ class Current {
  public:
   explicit Current(const Gpu& device)
       : device_(device), driver_(DriverOf(device)), result_(driver_.cuCtxPushCurrent(device.context())) {
-    if (result_ == kCuSuccess) driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
+    is_relaxed_ = result_ == kCuSuccess && driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_) == kCuSuccess;
   }
   ~Current() {
     CuContext popped;
     if (result_ != kCuSuccess) return;
-    driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
+    if (is_relaxed_) driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
     driver_.cuCtxPopCurrent(&popped);
   }
   Current(const Current&) = delete;
@@ -150,6 +151,7 @@ class Current {
   const Gpu& device_;
   const Driver& driver_;  // what has pushed pops, even if the device is lost meanwhile
   const CuResult result_;
+  bool is_relaxed_ = false;
   int capture_mode_ = kCuCaptureRelaxed;  // then what the thread had
 };
 

@@ -142,6 +142,19 @@ void KernelPrinter::Loop(uint32_t i) {
        "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
+// One thread of a team stores an element that all of it have read, if a run gives operand and result one memory
+// (in_place_access.cc): none may be late.
+bool KernelPrinter::MayBeOverOperand(uint32_t store) const {
+  if (team_.size == 1 || team_.inside[store] != 0) return false;
+  const ricci_kernel_buffer& to = k_.buffers[RICCI_BUFFER_OF(At(store).imm)];
+  for (uint32_t i = 1; i < store; ++i) {
+    if (At(i).op != RICCI_K_LOAD || At(i).a != At(store).a) continue;
+    const ricci_kernel_buffer& from = k_.buffers[RICCI_BUFFER_OF(At(i).imm)];
+    if (from.access == RICCI_ACCESS_READ && from.elements == to.elements) return true;
+  }
+  return false;
+}
+
 // One thread of a team stores what all of it has computed.
 std::string KernelPrinter::StoreGuard(uint32_t store) const {
   if (IsInCutScan(store)) return "if (is_trip) ";
@@ -254,6 +267,7 @@ void KernelPrinter::Instruction(uint32_t i) {
       if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
       if (OtherOfPair(i) != 0) return StorePair(i);
       if (in_runs_ && runs_.Has(i)) return StoreOfRun(i);
+      if (MayBeOverOperand(i)) Line(team_.size == kWarp ? "__syncwarp();" : "__syncthreads();");
       return Line(StoreGuard(i) + buffer + "[" + V(q.a) + "] = " + V(q.b) + ";");
     case RICCI_K_COMBINE:
       return Update(i);
@@ -284,8 +298,12 @@ void KernelPrinter::Instruction(uint32_t i) {
       return Scan(i);
     case RICCI_K_PREFIX:
       return Prefixes(i);
-    case RICCI_K_CHECK:
-      return Line("if (!" + V(q.a) + ") atomicMin(failed, " + std::to_string(q.imm) + "u);");
+    case RICCI_K_CHECK:  // what repeats a point may read what the point has just written over an operand
+      return Line("if (" +
+                  std::string(IsInCutScan(i) ? "is_trip && "
+                              : IsCut()      ? "is_point && "
+                                             : "") +
+                  "!" + V(q.a) + ") atomicMin(failed, " + std::to_string(q.imm) + "u);");
     default:
       Fail("instruction " + std::to_string(q.op) + " is not known");
   }

@@ -255,6 +255,7 @@ class KernelPrinter {
   bool HasGroupedTrips() const;  // in the launch that is being written
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
   void Accumulate(uint32_t yield);
+  bool MayBeOverOperand(uint32_t store) const;
   std::string StoreGuard(uint32_t store) const;
   void AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value);
   void Reduce(uint32_t i);

@@ -73,8 +73,14 @@ ricci_status* GiveLaunches(void*, const ricci_op* op, const ricci_source_args* a
 }  // namespace
 
 bool CutLines(LineSort& s) {
-  int64_t bytes = 8;  // with what aligns a key
-  for (size_t k = 0; k < s.keys; ++k) bytes += KeyBytes(s.dtypes[k]);
+  const auto round_up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  int64_t bytes = 0, widest = 1;  // as the compiler lays out the words of a key
+  for (size_t k = 0; k < s.keys; ++k) {
+    const int64_t words = IsComplex(s.dtypes[k]) ? 2 : 1, word = KeyBytes(s.dtypes[k]) / words;
+    bytes = round_up(bytes, word) + words * word;
+    widest = std::max(widest, word);
+  }
+  bytes = round_up(bytes, widest) + 2;  // and of the order
   s.tile = kLeastTile;
   while (s.tile < std::min(s.n, kMostTile) && 2 * s.tile * bytes <= kMostShared) s.tile *= 2;
   if (s.tile * bytes > kMostShared) return false;

@@ -37,7 +37,7 @@ extern "C" __global__ void sort_tiles($A, i64 to_results) {
   __shared__ u16 order[kTile];
 $P
   const To to = to_results ? results : other;
-  const i64 line = blockIdx.x / $B, first = blockIdx.x % $B * kTile;
+  const i64 line = blockIdx.x / $B, first = (i64)(blockIdx.x % $B) * kTile;
   const i64 begin = line / $S * $N * $S + line % $S + first * $S;
   const i32 count = $N - first < kTile ? (i32)($N - first) : kTile;
   for (i32 i = (i32)threadIdx.x; i < kTile; i += kThreads) {
@@ -101,7 +101,7 @@ extern "C" __global__ void sort_merge($A, i64 to_results, i64 width) {
 $P
   const To to = to_results ? results : other;
   const From from = Read(to_results ? other : results);
-  const i64 line = blockIdx.x / $B, first = blockIdx.x % $B * kTile, pair = first / (2 * width) * (2 * width);
+  const i64 line = blockIdx.x / $B, first = (i64)(blockIdx.x % $B) * kTile, pair = first / (2 * width) * (2 * width);
   const i64 begin = line / $S * $N * $S + line % $S, left_begin = begin + pair * $S, right_begin = left_begin + width * $S;
   const i32 count = $N - first < kTile ? (i32)($N - first) : kTile;
   const i64 n_left = $N - pair < width ? $N - pair : width;
@@ -152,7 +152,7 @@ class Printer {
   std::string Print() {
     std::string words;
     for (size_t w = 0; w < words_.size(); ++w) words += WordFunction(w);
-    const std::string n = Number(sort_.n), step = Number(sort_.inner), blocks = Number(sort_.tiles());
+    const std::string n = Number(sort_.n), step = Number(sort_.inner) + "ll", blocks = Number(sort_.tiles());
     std::string text = Fill(kConstants, {{'T', Number(sort_.tile)}, {'I', Number(LineSort::kItems)}});
     text += Structs() + words + KeyFunctions() + MoveFunctions();
     text += Fill(kSplit, {{'N', "Split"},

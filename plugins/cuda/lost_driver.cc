@@ -14,6 +14,7 @@ constexpr Driver AllRefused() {
   Driver d;
 #define RICCI_X(name, arguments) d.name = Refusal<decltype(d.name)>::Call;
   RICCI_CUDA_FUNCTIONS(RICCI_X)
+  RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
 #undef RICCI_X
   return d;
 }

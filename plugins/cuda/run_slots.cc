@@ -9,12 +9,13 @@ void RunSlots::Clear() {
   free_with_graph_.clear();
   free_.clear();
   all_.clear();
+  n_made_ = 0;
 }
 
 ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out) {
-  const std::lock_guard lock(mutex_);
-  if (free_with_graph_.empty() && (free_.empty() || all_.size() < most_graphs_)) {
-    if (ricci_status* failed = Make()) return failed;
+  std::unique_lock lock(mutex_);
+  if (free_with_graph_.empty() && (free_.empty() || n_made_ < most_graphs_)) {
+    if (ricci_status* failed = Make(lock)) return failed;
   }
   std::vector<RunSlot*>& from = free_with_graph_.empty() ? free_ : free_with_graph_;
   const auto bound =
@@ -28,14 +29,16 @@ ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg
   return nullptr;
 }
 
-// A new slot, free.
-ricci_status* RunSlots::Make() {
-  auto slot = std::make_unique<RunSlot>(*this, device_, all_.size() < most_graphs_);
-  const size_t count = all_.size() + 1;
-  for (auto* list : {&free_with_graph_, &free_}) list->reserve(count);
-  all_.reserve(count);
+// A new slot, free. The driver is asked without the lock: it may wait for a function of the host that wants it.
+ricci_status* RunSlots::Make(std::unique_lock<std::mutex>& lock) {
+  auto slot = std::make_unique<RunSlot>(*this, device_, n_made_ < most_graphs_);
+  for (auto* list : {&free_with_graph_, &free_}) list->reserve(n_made_ + 1);
+  all_.reserve(++n_made_);
   void* pinned = nullptr;
-  if (ricci_status* failed = device_.TakePinned(&pinned)) return failed;
+  lock.unlock();
+  ricci_status* const failed = device_.TakePinned(&pinned);
+  lock.lock();
+  if (failed != nullptr) return --n_made_, failed;
   slot->host = static_cast<RunSlot::Host*>(pinned);
   (slot->has_graph ? free_with_graph_ : free_).push_back(slot.get());
   all_.push_back(std::move(slot));

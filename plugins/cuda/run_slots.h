@@ -54,12 +54,12 @@ class RunSlots {
   static void Finish(void* slot);
 
  private:
-  ricci_status* Make();
+  ricci_status* Make(std::unique_lock<std::mutex>& lock);
   void Return(RunSlot& slot);
   void Report(RunSlot& slot);
 
   Gpu& device_;
-  size_t most_graphs_ = 0;
+  size_t most_graphs_ = 0, n_made_ = 0;  // with those that are being made
   std::mutex mutex_;
   std::vector<std::unique_ptr<RunSlot>> all_;
   std::vector<RunSlot*> free_with_graph_, free_;  // with room for all

@@ -23,7 +23,7 @@ class Finder {
       return Team::Alone(k_, "no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
     if (!Worth()) return Team::Alone(k_, std::to_string(points_) + " points, whose loops do not read in order");
     if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
-    team_.columns = !in_order_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
+    team_.columns = !in_order_ && stores_always_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
                    std::to_string(longest_) +
@@ -55,6 +55,7 @@ class Finder {
     const uint32_t parent = blocks_.parent[i];
     team_.inside[i] = parent != 0 && (team_.shared[parent] != 0 || team_.inside[parent] != 0);
     const ricci_inst& q = k_.insts[i];
+    stores_always_ &= q.op != RICCI_K_STORE || parent == 0 || team_.inside[i] != 0;
     const bool scan = q.op == RICCI_K_SCAN, apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
     if ((!apart && !scan) || team_.inside[i] != 0) return;
     const std::optional<int64_t> trips = codegen::TripsOf(k_, i);
@@ -93,7 +94,8 @@ class Finder {
   std::optional<codegen::Strides> across_points_;  // along the last dimension of the domain
   bool in_order_ = false, across_ = false;
   bool scans_ = false;
-  bool all_outside_ = true;  // the shared loops are in no other block, so that all threads of a block meet there
+  bool stores_always_ = true;  // no store of a point is in a branch, so that all threads of a block may meet before it
+  bool all_outside_ = true;    // the shared loops are in no other block, so that all threads of a block meet there
 };
 
 }  // namespace

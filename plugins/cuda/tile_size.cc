@@ -36,11 +36,18 @@ int64_t BytesOf(const Choice& c, int64_t step, int64_t stages, int64_t bytes) {
   return (c.rows + c.columns) * step * stages * bytes;
 }
 
+// Sums that pass through shared memory at once at the end, from registers: for each of 16 rows of threads up to 16
+// bytes (tile_sums.cc).
+int64_t BytesOfResults(const Choice& c, const ProductShape& p) {
+  const int64_t bytes = std::max<int64_t>(p.bytes, 4), rows = 16 * std::min<int64_t>(c.rows / 16, 16 / bytes);
+  return rows * (c.columns + 8) * bytes * p.products;
+}
+
 // Sums of a thread that leave room for what else it holds in registers.
 bool Fits(const Choice& c, const ProductShape& p, int64_t step) {
   constexpr int64_t kMostSums = 64 * 4;  // bytes of sums of a thread
   const int64_t sums = c.rows * c.columns / 256 * p.products * std::max<int64_t>(p.bytes, 4);
-  return sums <= kMostSums && BytesOf(c, step, 2, p.bytes) <= kSharedBytes;
+  return sums <= kMostSums && BytesOf(c, step, 2, p.bytes) <= kSharedBytes && BytesOfResults(c, p) <= kSharedBytes;
 }
 
 // Products of one processor: turns of all processors, times what a tile costs; and for parts what it takes to write and

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "index_forms.h"
 #include "neighbours.h"
@@ -219,20 +221,35 @@ class Finder {
   }
 
   // ---- points ----
-  // Accesses of elements next to each other, which all points make.
+  // Accesses of elements next to each other, which all points make, of buffers that are only loaded or only stored, the
+  // latter once for each element: others must stay in their order.
   void PairAccesses() {
     tile_.first_of_pair.resize(k_.n_insts);
     tile_.second_of_pair.resize(k_.n_insts);
+    const std::vector<uint8_t> apart = BuffersApart();
     std::vector<uint32_t> stores, loads;
     for (const uint32_t i : stores_) {
-      if (blocks_.parent[i] == 0) stores.push_back(i);
+      if (apart[BufferNumber(i)] != 0) stores.push_back(i);
     }
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
-      const bool is_apart = At(i).op == RICCI_K_LOAD && tile_.is_brought[i] == 0 && !IndexOf(i).empty();
-      if (is_apart && blocks_.parent[i] == 0) loads.push_back(i);
+      const bool is_load = At(i).op == RICCI_K_LOAD && tile_.is_brought[i] == 0 && !IndexOf(i).empty();
+      if (is_load && blocks_.parent[i] == 0 && apart[BufferNumber(i)] != 0) loads.push_back(i);
     }
     Pair(stores);
     Pair(loads);
+  }
+  uint32_t BufferNumber(uint32_t i) const { return static_cast<uint32_t>(RICCI_BUFFER_OF(At(i).imm)); }
+  std::vector<uint8_t> BuffersApart() const {
+    std::vector<uint8_t> loaded(k_.n_buffers), again(k_.n_buffers), stored(k_.n_buffers), out(k_.n_buffers);
+    std::set<std::pair<uint32_t, uint32_t>> places;  // that are stored
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      if (At(i).op == RICCI_K_LOAD) loaded[BufferNumber(i)] = 1;
+      if (At(i).op != RICCI_K_STORE) continue;
+      stored[BufferNumber(i)] = 1;
+      if (!places.emplace(BufferNumber(i), At(i).a).second || blocks_.parent[i] != 0) again[BufferNumber(i)] = 1;
+    }
+    for (uint32_t b = 0; b < k_.n_buffers; ++b) out[b] = again[b] == 0 && (loaded[b] == 0 || stored[b] == 0);
+    return out;
   }
   void Pair(const std::vector<uint32_t>& among) {
     for (const uint32_t i : among) {

@@ -36,6 +36,7 @@ absl::StatusOr<base::Ref<Array>> Array::CreateInline(Device* device, types::Type
   absl::Cleanup undo = [&] { device->CountOut(bytes); };
   auto array = base::Ref<Array>::Adopt(Allocate(device, type, /*with_data=*/true));
   std::move(undo).Cancel();
+  device->CountMade(bytes);
   array->SetData(reinterpret_cast<char*>(array.get()) + kHeaderBytes);
   return array;
 }
@@ -92,15 +93,18 @@ void Array::FreeData(void* data, bool owned, Drop drop) {
     uses.swap(buffer_.reads);
     if (buffer_.written) uses.push_back(buffer_.written);
   }
+  if (buffer_.stream && !buffer_.stream->owned()) {  // a stream of the host may be gone once all has come
+    for (const EventRef& use : uses) use->Query().IgnoreError();
+  }
   const auto settled = [](const EventRef& e) { return e->settled(); };
   const bool unused = !uses.empty() && std::all_of(uses.begin(), uses.end(), settled);
-  const bool usable = buffer_.stream && buffer_.stream->CheckUsable().ok();
+  const bool usable = !unused && buffer_.stream && buffer_.stream->CheckUsable().ok();
   for (const EventRef& use : uses) {
     const bool ordered = usable && buffer_.stream->Wait(use.get()).ok();
     if (!ordered) use->Await().IgnoreError();
   }
   if (drop != nullptr) drop(drop_arg_);
-  if (owned) device()->Free(data, bytes(), unused || !usable ? nullptr : buffer_.stream.get());
+  if (owned) device()->Free(data, bytes(), usable ? buffer_.stream.get() : nullptr);
 }
 
 Array::~Array() {

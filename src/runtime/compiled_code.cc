@@ -179,6 +179,7 @@ absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
   };
   char* block = static_cast<char*>(on.context->memory()->Allocate(block_bytes, on.alignment));
   std::move(undo).Cancel();
+  if (on.host_memory) on.CountMade(arena_bytes_);
   auto* frame = new (block) RunFrame{};
   frame->block_bytes = block_bytes;
   frame->device_block = device_block;
@@ -204,6 +205,7 @@ void CompiledCode::FreeFrame(RunFrame* frame) const {
   const Device& on = *device();
   const size_t block_bytes = frame->block_bytes;
   if (frame->device_block != nullptr) {
+    if (frame->last && frame->stream && !frame->stream->owned()) frame->last->Query().IgnoreError();
     bool unused = frame->last && frame->last->settled();
     if (!unused && frame->stream && !frame->stream->CheckUsable().ok()) {
       if (frame->last) frame->last->Await().IgnoreError();

@@ -189,7 +189,7 @@ void Context::ReleaseHandle() {
 
 Device* Context::FindDevice(std::string_view kind) const {
   for (const auto& device : devices_) {
-    if (device->kind == kind) return device.get();
+    if (device->kind == kind || device->Name() == kind) return device.get();
   }
   return nullptr;
 }

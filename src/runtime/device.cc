@@ -73,6 +73,7 @@ absl::StatusOr<void*> Device::Allocate(uint64_t bytes, const Stream* stream) con
   absl::Cleanup undo = [&] { CountOut(bytes); };
   RICCI_ASSIGN(void* const made, AllocateCounted(bytes, stream));
   std::move(undo).Cancel();
+  CountMade(bytes);
   return made;
 }
 

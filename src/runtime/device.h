@@ -52,8 +52,10 @@ struct Device {
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment - 1) / alignment * alignment; }
 
   // ---- memory; `stream` is NULL where it is the host's ----
-  // Counts memory that is about to be allocated; RESOURCE_EXHAUSTED past the limit. Allocate and Free count themselves.
+  // Counts memory that is about to be allocated; RESOURCE_EXHAUSTED past the limit. Then CountMade, or CountOut if it
+  // could not be. Allocate and Free count themselves.
   absl::Status CountIn(uint64_t bytes) const;
+  void CountMade(uint64_t bytes) const { count_.Made(bytes); }
   void CountOut(uint64_t bytes) const { count_.Give(bytes); }
   absl::StatusOr<void*> Allocate(uint64_t bytes, const Stream* stream) const;
   // Frees once all that was enqueued to `stream` has ended.

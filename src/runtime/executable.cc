@@ -73,8 +73,8 @@ absl::StatusOr<Executable::Moved> Executable::MoveUncommitted(Arguments in) cons
   Moved moved;
   for (ricci_array* handle : in) {
     const Array* a = FromAbi(handle);
-    const bool moves =
-        a != nullptr && !a->committed() && a->device() != code_->device() && a->device()->context == context_.get();
+    const bool moves = a != nullptr && a->data() != nullptr && !a->committed() && a->device() != code_->device() &&
+                       a->device()->context == context_.get();
     if (moves) {
       RICCI_ASSIGN(auto copy, DevicePut(*a, code_->device()));
       copy->set_committed(false);

@@ -20,11 +20,15 @@ class MemoryCount {
       const uint64_t limit = limit_.load(std::memory_order_relaxed);
       if (limit != 0 && (before > limit || bytes > limit - before)) return false;
     } while (!in_use_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
-    Raise(peak_, before + bytes);
-    Raise(largest_, bytes);
-    allocations_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
+  // An allocation that was counted has been made.
+  void Made(uint64_t bytes) {
+    Raise(peak_, in_use());
+    Raise(largest_, bytes);
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // One that was counted is gone, or was not made.
   void Give(uint64_t bytes) { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   uint64_t in_use() const { return in_use_.load(std::memory_order_relaxed); }

@@ -54,6 +54,9 @@ absl::Status Stream::Wait(Event* e) const {
   if (e == nullptr || e->settled() || e->stream() == this) return absl::OkStatus();
   if (device_->host_memory || e->stream()->device()->kind != device_->kind) return e->Await();
   RICCI_TRY(CheckUsable());
+  // The other device may be lost: this one is not asked about its events then.
+  if (e->stream()->device() != device_) RICCI_TRY(e->Query().status());
+  if (e->settled()) return absl::OkStatus();
   return base::FromAbi(device_->backend.stream_wait(device_->backend.self, native_, e->native()));
 }
 

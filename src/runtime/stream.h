@@ -28,6 +28,8 @@ class Stream final : public base::Shared {
 
   Device* device() const { return device_; }
   void* native() const { return native_; }
+  // Not the host's, which may destroy it once no work uses it.
+  bool owned() const { return owned_; }
 
   // Whether work may be enqueued now: not while the host captures a stream of its own.
   absl::Status CheckUsable() const;

@@ -46,6 +46,14 @@ TEST_F(CudaSource, MayWantMuchSharedMemory) {
             std::string::npos);
 }
 
+// One text, so one function, whose leave is for the most that any launch wants.
+TEST_F(CudaSource, LaunchesThatWantDifferentSharedMemory) {
+  const Program f = runner_.Parse(
+      "program f(%x: f64[40]) {\n  %y: f64[40] = test.scaled(%x) a=16.0\n  %z: f64[40] = test.scaled(%y) a=18.0\n"
+      "  return %z\n}");
+  EXPECT_EQ(runner_.RunEverywhere(f, {Numbers(40, 1)})[0][1], 16 * 18);
+}
+
 TEST_F(CudaSource, WrongTextIsRefusedWithItsLine) {
   const std::string message = CompileError("13.0");
   EXPECT_NE(message.find("test.scaled"), std::string::npos) << message;

@@ -130,6 +130,11 @@ TEST_F(GpuBadInput, OutOfMemoryNamesTheLargestBuffers) {
       "sort_tiles (test:3)");
   ricci_array* const a = On(gpu_);
   ASSERT_NE(a, nullptr) << "a small array still fits";
+  ricci_memory_stats stats{};
+  stats.hdr.size = sizeof stats;
+  ASSERT_TRUE(Ok(ricci_device_memory_stats(gpu_, &stats)));
+  EXPECT_LT(stats.peak_bytes_in_use, 1u << 20) << "what was refused was never in use";
+  EXPECT_LT(stats.largest_allocation, 1u << 20);
   ricci_array_release(a);
 }
 
@@ -197,6 +202,20 @@ TEST_F(HostAndDriver, TheDefaultStream) {
     std::vector<Floats> out;
     ASSERT_TRUE(Ok(f.Read(out)));
     EXPECT_EQ(out[0], (Floats{5, 5, 5, 5}));
+  }
+  ricci_stream_release(s);
+}
+
+// The host may destroy a stream of its own once all has come that was enqueued to it.
+TEST_F(HostAndDriver, AStreamThatIsGoneAfterItsWork) {
+  ricci_stream* own = nullptr;
+  ASSERT_TRUE(Ok(ricci_stream_create(gpu_, &own)));
+  ricci_stream* const s = Wrapped(ricci_stream_native(own));
+  {
+    GpuProgram f(gpu_);
+    ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kAdd)) && Ok(f.Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(f.Enqueue(s)));
+    ASSERT_TRUE(Ok(ricci_array_wait(f.out()[0])));
+    ricci_stream_release(own);
   }
   ricci_stream_release(s);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cuda/simulated_gpu.h"
+#include "line_sort.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -84,6 +85,22 @@ TEST_F(LineSortOnGpu, SeveralKeysOfSeveralTypes) {
 }
 
 // By the real part, then by the imaginary one; of each what is no number comes last, and both zeros are one.
+// With what aligns the words of a key: a struct of six, three of 8 bytes each after one of 4, has 48.
+TEST(LineSortSizes, AKeyIsAsLargeAsTheCompilerMakesIt) {
+  for (const auto& [keys, bytes] : {std::pair<std::vector<uint32_t>, int64_t>{
+                                        {RICCI_F32, RICCI_F64, RICCI_F32, RICCI_F64, RICCI_F32, RICCI_F64}, 48},
+                                    {{RICCI_F64, RICCI_F32}, 16},
+                                    {{RICCI_C64}, 8},
+                                    {{RICCI_I8, RICCI_C128}, 24}}) {
+    cuda::LineSort s;
+    s.n = 100000;
+    s.dtypes = keys;
+    s.keys = keys.size();
+    ASSERT_TRUE(cuda::CutLines(s));
+    EXPECT_LE(s.tile * (bytes + 2) + 16, 48 << 10);
+  }
+}
+
 TEST_F(LineSortOnGpu, ComplexKeys) {
   const auto of = [&](const std::string& real, const std::string& number, const std::string& keys) {
     const std::string shape = "[2,3000]", r = real + shape, c = number + shape;

@@ -22,7 +22,7 @@ inline Source Scaled(const Eqn& e, ricci_device*) {
   s.grid[0] = (n + 31) / 32;
   s.block[0] = a == 14 ? 4096 : 32;
   s.scalars = {SourceScalar(a), SourceScalar(n)};
-  s.shared_bytes = a == 16 ? 100 << 10 : a == 17 ? 300 << 10 : 0;
+  s.shared_bytes = a == 16 ? 100 << 10 : a == 17 ? 300 << 10 : a == 18 ? 60 << 10 : 0;
   s.workspace_bytes = 8 * static_cast<uint64_t>(n);
   return s;
 }

@@ -67,9 +67,10 @@ TEST(TileSize, Fits) {
   for (const bool on_tensor_cores : {false, true}) {
     for (const int64_t bytes : {on_tensor_cores ? 2 : 4, on_tensor_cores ? 2 : 8}) {
       for (const int64_t products : {1, 2}) {
-        for (const int64_t extent : {32, 100, 1000, 10000}) {
-          const ProductShape p{.rows = extent,
-                               .columns = extent,
+        for (const auto& [rows, columns] :
+             {std::pair(32, 32), {100, 100}, {1000, 1000}, {10000, 10000}, {64, 20000}, {20000, 64}}) {
+          const ProductShape p{.rows = rows,
+                               .columns = columns,
                                .batch = 1,
                                .trips = 512,
                                .products = products,
@@ -78,6 +79,9 @@ TEST(TileSize, Fits) {
           const TileSize size = TileSizeOf(p);
           ASSERT_NE(size.step, 0);
           EXPECT_LE((size.extents[0] + size.extents[1]) * size.step * size.stages * bytes, kSharedBytes);
+          const int64_t sum = std::max<int64_t>(bytes, 4);
+          const int64_t pass = 16 * std::min<int64_t>(size.extents[0] / 16, 16 / sum);  // rows of results at once
+          EXPECT_LE(pass * (size.extents[1] + 8) * sum * products, kSharedBytes) << rows << " x " << columns;
           EXPECT_LE(size.extents[0] * size.extents[1] / kTileThreads * products * std::max<int64_t>(bytes, 4), 256);
         }
       }

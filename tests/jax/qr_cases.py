@@ -31,10 +31,11 @@ def spread(dtype, shape):
 
 
 def reflectors(dtype, shape, count):
-    """What geqrf gives for a matrix of `shape`: its result and the first `count` numbers."""
+    """What geqrf gives for a matrix of `shape`: its result and the first `count` numbers. In f64, since a LAPACK rounds
+    otherwise on another processor, and these are inputs."""
     def make(rng):
-        a, taus = linalg.geqrf(numbers(rng, dtype, shape))
-        return [np.asarray(a), np.asarray(taus)[..., :count]]
+        a, taus = linalg.geqrf(numbers(rng, dtype, shape).astype(np.complex128 if dtype in COMPLEXES else np.float64))
+        return [np.asarray(a).astype(DTYPES[dtype]), np.asarray(taus)[..., :count].astype(DTYPES[dtype])]
     return make
 
 

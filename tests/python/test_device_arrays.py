@@ -49,6 +49,10 @@ class OnTheHost(unittest.TestCase):
         del first, second, taken
         self.assertEqual(dlpack._kept, {})
 
+    def test_other_byte_orders(self):
+        a = ricci.asarray(np.array([1, 2, 3], ">f4"), "cpu")
+        np.testing.assert_array_equal(np.asarray(a), np.array([1, 2, 3], np.float32))
+
     def test_jax(self):
         import jax
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -210,6 +214,31 @@ class OnTheGpu(unittest.TestCase):
         (z,) = self.run_double.enqueue(y)
         np.testing.assert_array_equal(np.asarray(z), [0, 4, 8, 12])
         np.testing.assert_array_equal(np.asarray(ricci.asarray(z, "cpu")), [0, 4, 8, 12])
+
+    def test_calls_go_there_and_back(self):
+        (y,) = self.run_double([0, 1, 2, 3])
+        self.assertIsInstance(y, np.ndarray)
+        np.testing.assert_array_equal(y, [0, 2, 4, 6])
+        (y,) = self.run_double.enqueue([0, 1, 2, 3])
+        np.testing.assert_array_equal(np.asarray(y), [0, 2, 4, 6])
+        with self.assertRaisesRegex(ricci.Error, "2 arguments given, the program takes 1"):
+            self.run_double.enqueue(y, y)
+        with self.assertRaisesRegex(ricci.Error, r"argument 0 has shape \(2,\), the program takes \(4,\)"):
+            self.run_double.enqueue(np.zeros(2, np.float32))
+
+    def test_a_view_is_not_donated(self):
+        run = ricci.Executable(ricci.Program.parse(DOUBLE, context=self.context), "cuda", donate=[True])
+        a = ricci.asarray(np.arange(4, dtype=np.float32), "cuda:0", context=self.context)
+        address = a.__cuda_array_interface__["data"][0]
+        (y,) = run.enqueue(a)
+        np.testing.assert_array_equal(np.asarray(y), [0, 2, 4, 6])
+        np.testing.assert_array_equal(self.gpu.read(address), [0, 1, 2, 3])
+
+    def test_devices_by_name(self):
+        self.assertEqual(self.context.devices, ["cuda:0", "cuda:1", "cpu", "ref"])
+        a = ricci.asarray(np.ones(3, np.float32), "cuda:1", context=self.context)
+        self.assertEqual(repr(a), "<ricci.Array float32[3] on cuda:1>")
+        self.assertIs(ricci.asarray(a), a)
 
     def test_a_result_is_handed_over_in_the_stream_of_the_consumer(self):
         for version in (None, (1, 0)):

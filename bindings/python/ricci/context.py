@@ -21,7 +21,8 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
-        self.streams = {}  # by device: those in which arrays are handed over
+        self.streams = {}  # by device: those in which arrays are handed over, one thread at a time
+        self.lock = threading.RLock()
         self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules
         created = handle()
         lib.ricci_context_create(None, ctypes.byref(created))
@@ -50,13 +51,14 @@ class Context:
         lib.ricci_context_config(self._handle, key, len(key), value, len(value))
 
     def device(self, kind=None):
-        """A device by kind (`cpu`, `ref`), the best one if None."""
+        """A device by kind (`cpu`, `ref`, `cuda`) or name (`cuda:1`), the best one if None."""
         if kind is None:
             return lib.ricci_device_get(self._handle, 0)
         given.text("device", "kind", kind)
         found = lib.ricci_device_find(self._handle, kind.encode(), len(kind.encode()))
         if not found:
-            raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}")
+            raise ValueError(f"no device {kind!r}; this context has {', '.join(self.devices)}"
+                             " (others are plugins: ricci.Context([path]))")
         return found
 
     def memory_stats(self, device=None):
@@ -86,14 +88,15 @@ class Context:
 
     @property
     def devices(self):
-        """The kinds of its devices, best first."""
+        """The names of its devices, best first: the kind, with a number where there are several of it."""
         kinds = []
         for i in range(lib.ricci_device_count(self._handle)):
             info = _abi.ricci_device_desc()
             info.hdr.size = ctypes.sizeof(info)
             lib.ricci_device_info(lib.ricci_device_get(self._handle, i), ctypes.byref(info))
-            kinds.append(text_of(info.kind))
-        return kinds
+            kinds.append((text_of(info.kind), info.ordinal))
+        several = {kind for kind, ordinal in kinds if ordinal > 0}
+        return [f"{kind}:{ordinal}" if kind in several else kind for kind, ordinal in kinds]
 
     def type(self, dtype, shape):
         """The number of an array type."""

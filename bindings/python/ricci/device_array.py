@@ -26,13 +26,15 @@ class Array:
     """A dense array on a device of `context`. Immutable, except that a run that it is donated to takes its memory."""
 
     def __init__(self, context, taken):
-        self.context, self._handle = context, taken
+        self.context, self._handle, self._viewed = context, taken, None
         self._device = lib.ricci_array_device(taken)
         dtype, self.shape = context.dtype_and_shape(lib.ricci_array_type(taken))
         self.dtype = numpy_of(dtype)
 
     def __del__(self):
         lib.ricci_array_release(self._handle)
+        if self._viewed:
+            lib.ricci_array_release(self._viewed)
 
     def __repr__(self):
         kind, ordinal = _kind_of(self._device)
@@ -68,12 +70,16 @@ class Array:
 
     @property
     def __cuda_array_interface__(self):
-        if self.__dlpack_device__()[0] != CUDA or self.dtype.kind not in dlpack.CODES:
+        """For Numba and CuPy, read-only; PyTorch takes no read-only memory by it, but by torch.from_dlpack."""
+        if self.__dlpack_device__()[0] != CUDA or self.dtype.isbuiltin != 1:
             raise AttributeError(f"{self!r} has no __cuda_array_interface__: it is for GPUs and dtypes of NumPy")
-        ours = _own_stream(self.context, self._device)
-        lib.ricci_stream_wait_array(ours, self._handle)
-        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "strides": None,
-                "data": (lib.ricci_array_device_data(self._handle) or 0, True),
+        if not self._viewed:  # a run that the array is donated to must not take memory that somebody looks at
+            self._viewed = lib.ricci_array_retain(self._handle)
+        with self.context.lock:
+            ours = _own_stream(self.context, self._device)
+            lib.ricci_stream_wait_array(ours, self._handle)
+        address = 0 if 0 in self.shape else lib.ricci_array_device_data(self._handle) or 0
+        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "strides": None, "data": (address, True),
                 "stream": lib.ricci_stream_native(ours)}
 
 
@@ -104,7 +110,7 @@ def _dlpack_device(device):
 
 
 def _own_stream(context, device):
-    """The stream in which arrays of a device are handed over; it lives as long as the context."""
+    """The stream in which arrays of a device are handed over; it lives as long as the context, whose lock is held."""
     if device not in context.streams:
         made = handle()
         lib.ricci_stream_create(device, ctypes.byref(made))
@@ -113,13 +119,14 @@ def _own_stream(context, device):
 
 
 def asarray(value, device=None, context=None):
-    """`value` as an Array on a device (by kind; the best one if None).
+    """`value` as an Array on a device: `cpu`, `cuda`, `cuda:1`; if None, where an Array is, else the best one.
 
     An Array there already is returned as it is. What another library has there is shared, and must not change while
     the Array lives; what it says to be read-only is copied. All else goes through NumPy and is copied.
     """
     context = context or (value.context if isinstance(value, Array) else default_context())
-    on = context.device(device)
+    is_here = device is None and isinstance(value, Array) and value.context is context
+    on = value._device if is_here else context.device(device)
     if isinstance(value, Array) and value.context is context:
         return value if value._device == on else _put(value, on)
     if hasattr(value, "__dlpack__") and tuple(value.__dlpack_device__()) == _dlpack_device(on):
@@ -127,7 +134,7 @@ def asarray(value, device=None, context=None):
             return _from_dlpack(value, context, on)
     elif hasattr(value, "__cuda_array_interface__") and _dlpack_device(on)[0] == CUDA:
         return _from_interface(value, context, on)
-    return _from_numpy(np.asarray(value, order="C"), context, on)
+    return from_numpy(np.asarray(value, order="C"), context, on)
 
 
 def _put(value, on):
@@ -136,25 +143,28 @@ def _put(value, on):
     return Array(value.context, made)
 
 
-def _from_numpy(value, context, on):
+def from_numpy(value, context, on, number=None):
+    """A copy on the device `on`, a handle; `number` is the element type of Ricci if it is not that of NumPy (keys)."""
     made = handle()
-    kind = context.type(number_of(value.dtype), value.shape)
+    value = value.astype(value.dtype.newbyteorder("="), copy=False)
+    kind = context.type(number_of(value.dtype) if number is None else number, value.shape)
     lib.ricci_array_from_host(on, kind, value.ctypes.data, None, ctypes.byref(made))
     return Array(context, made)
 
 
 def _from_dlpack(value, context, on):
-    """What it writes is handed over in our stream, which a CPU has none of."""
+    """On a GPU what the producer has enqueued is waited for in our stream."""
     made, ours = handle(), None
     how = {}
     if _dlpack_device(on)[0] == CUDA:
-        ours = _own_stream(context, on)
+        with context.lock:
+            ours = _own_stream(context, on)
         how = {"stream": lib.ricci_stream_native(ours)}
     try:
         capsule = value.__dlpack__(max_version=(1, 1), **how)
     except TypeError:  # older than DLPack 1
         capsule = value.__dlpack__(**how)
-    with dlpack.taken(capsule) as tensor:
+    with context.lock, dlpack.taken(capsule) as tensor:
         lib.ricci_array_from_dlpack_on(on, ours, tensor, ctypes.byref(made))
     return Array(context, made)
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import _abi
 from . import arguments as given
 from ._library import Error, handle, lib, struct, u8s
-from .device_array import Array, asarray
+from .device_array import Array, asarray, from_numpy
 from .dtypes import KEY, numpy_of
 from .program import Program, collected
 
@@ -65,7 +65,7 @@ class _Call:
 
 
 class Executable:
-    """A program compiled for a device. Calls are for devices whose memory is the host's, `enqueue` for all.
+    """A program compiled for a device. Calls take and give NumPy arrays, `enqueue` those of the device.
 
     `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
     written to, into that of a copy). `timings` has the seconds that each part of compiling took. `names()` are
@@ -93,7 +93,11 @@ class Executable:
         start = time.perf_counter()
         lib.ricci_compile(program._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._seconds = time.perf_counter() - start
-        self._device = device
+        self._device, self._on_device = device, devices[0]
+        info = struct(_abi.ricci_device_desc)
+        lib.ricci_device_info(self._on_device, ctypes.byref(info))
+        self._is_on_host = info.host_memory != 0
+        self._numbers = [d for d, _ in program.params]
         self.context = program.context  # lives as long as its executables
         self._aliases = [lib.ricci_executable_alias(self._handle, i) for i in range(len(self.results))]
         self._has_aliases = any(alias >= 0 for alias in self._aliases)
@@ -149,17 +153,30 @@ class Executable:
     def enqueue(self, *arguments):
         """The results as ricci.Arrays on the executable's device, which may be a GPU; the run may be under way.
 
-        Arguments are what `asarray` takes. A donated ricci.Array has no data afterwards.
+        Arguments are what `asarray` takes, or what a call does. A donated ricci.Array has no data afterwards.
         """
-        arrays = [asarray(a, self._device, self.context) for a in arguments]
+        self._check_count(arguments)
+        arrays = [self._array(i, a) for i, a in enumerate(arguments)]
         given_to, results = _pointers([a._handle for a in arrays]), _pointers([None] * len(self.results))
         lib.ricci_executable_enqueue(self._handle, given_to, len(arrays), results, len(results), None)
         return [Array(self.context, ctypes.c_void_p(r)) for r in results]
 
-    def __call__(self, *arguments):
-        """The list of results."""
+    def _check_count(self, arguments):
         if len(arguments) != len(self.params):
             raise Error(f"{given.count(len(arguments), 'argument')} given, the program takes {len(self.params)}")
+
+    def _array(self, i, value):
+        """An argument as an Array on the device: what is no array of another library goes through NumPy."""
+        is_shared = hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
+        if isinstance(value, Array) or (is_shared and not isinstance(value, np.ndarray)):
+            return asarray(value, self._device, self.context)
+        return from_numpy(self._argument(i, value), self.context, self._on_device, self._numbers[i])
+
+    def __call__(self, *arguments):
+        """The list of results; where memory is not the host's, arguments and results are copied."""
+        if not self._is_on_host:
+            return [np.asarray(r) for r in self.enqueue(*arguments)]
+        self._check_count(arguments)
         arrays = arguments if self._can_use(arguments) else [self._argument(i, a) for i, a in enumerate(arguments)]
         results = self._new_results(arrays)
         try:
