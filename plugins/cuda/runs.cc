@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "index_forms.h"
@@ -19,6 +18,7 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks), forms_(k) {
     runs_.of.resize(k.n_insts);
     runs_.number.resize(k.n_insts);
+    runs_.buffers.resize(k.n_buffers);
   }
 
   Runs Find() {
@@ -27,11 +27,9 @@ class Finder {
     if (static_cast<size_t>(in_runs) * kMostOfAccess < k_.n_insts) return {};
     FindUnused();
     for (const Run& r : runs_.runs) {
-      const auto b = RICCI_BUFFER_OF(At(r.first).imm);
+      runs_.buffers[RICCI_BUFFER_OF(At(r.first).imm)] = 1;
       runs_.bytes = std::max(runs_.bytes, r.size * SizeOf(r.first));
-      named_.insert("b" + std::to_string(b));
     }
-    for (const std::string& b : named_) runs_.reason += (runs_.reason.empty() ? "" : ", ") + b;
     return std::move(runs_);
   }
 
@@ -132,7 +130,6 @@ class Finder {
   const codegen::Blocks& blocks_;
   const IndexForms forms_;
   Runs runs_;
-  std::set<std::string> named_;
 };
 
 }  // namespace

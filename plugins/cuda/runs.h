@@ -21,12 +21,12 @@ struct Run {
 };
 
 struct Runs {
-  std::vector<Run> runs;        // empty: there are none
-  std::vector<uint32_t> of;     // by instruction: 1 + the run that it is in; 0: none
-  std::vector<int64_t> number;  // by instruction: which element of the run it is
-  std::vector<uint8_t> unused;  // by instruction: an index that only accesses in runs had
-  int64_t bytes = 0;            // of the widest access
-  std::string reason;           // for the text
+  std::vector<Run> runs;         // empty: there are none
+  std::vector<uint32_t> of;      // by instruction: 1 + the run that it is in; 0: none
+  std::vector<int64_t> number;   // by instruction: which element of the run it is
+  std::vector<uint8_t> unused;   // by instruction: an index that only accesses in runs had
+  int64_t bytes = 0;             // of the widest access
+  std::vector<uint8_t> buffers;  // that are accessed so
 
   bool Has(uint32_t i) const { return !runs.empty() && of[i] != 0; }
   const Run& Of(uint32_t i) const { return runs[of[i] - 1]; }

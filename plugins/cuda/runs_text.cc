@@ -6,10 +6,9 @@ namespace ricci::cuda {
 
 void KernelPrinter::PointsWithRuns(const std::string& type, const std::string& thread, const std::string& threads) {
   const std::string points = std::to_string(launch_.points);
-  std::vector<uint8_t> together(k_.n_buffers);
-  for (const Run& r : runs_.runs) together[RICCI_BUFFER_OF(At(r.first).imm)] = 1;
-  Decide("a point has neighbours to itself: " + std::to_string(runs_.bytes) + " bytes at once of " + runs_.reason);
-  Line("const bool aligned = " + AreAligned(together, runs_.bytes) + ";");
+  Decide("a point has neighbours to itself: " + std::to_string(runs_.bytes) + " bytes at once of " +
+         BufferNames(runs_.buffers));
+  Line("const bool aligned = " + AreAligned(runs_.buffers, runs_.bytes) + ";");
   Line("#pragma unroll 1");
   Open("for (" + type + " p = " + thread + "; aligned && p < " + points + "; p += " + threads + ")");
   Coordinates();

@@ -10,6 +10,7 @@
 #include "neighbours.h"
 #include "packet.h"
 #include "tile_size.h"
+#include "types.h"
 
 namespace ricci::cuda {
 namespace {
@@ -46,13 +47,13 @@ class Finder {
 
  private:
   const ricci_inst& At(uint32_t i) const { return k_.insts[i]; }
-  const ricci_kernel_buffer& BufferOf(uint32_t access) const { return k_.buffers[RICCI_BUFFER_OF(At(access).imm)]; }
+  uint32_t BufferNumber(uint32_t access) const { return static_cast<uint32_t>(RICCI_BUFFER_OF(At(access).imm)); }
+  const ricci_kernel_buffer& BufferOf(uint32_t access) const { return k_.buffers[BufferNumber(access)]; }
   int64_t BytesOf(uint32_t load) const { return codegen::SizeOfDType(At(load).dtype); }
   const IndexForm& IndexOf(uint32_t access) const { return forms_.Of(At(access).a); }
 
   TransposeTile Without(const std::string& why) const {
-    return {.reason =
-                "no tiles, though b" + std::to_string(RICCI_BUFFER_OF(At(brought_[0]).imm)) + " lies across: " + why};
+    return {.reason = "no tiles, though b" + std::to_string(BufferNumber(brought_[0])) + " lies across: " + why};
   }
 
   // Points do without loops, private arrays and updates of the same elements.
@@ -102,10 +103,10 @@ class Finder {
   bool FindRows() {
     std::vector<uint8_t> stored(k_.n_buffers);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
-      if (At(i).op == RICCI_K_STORE) stored[RICCI_BUFFER_OF(At(i).imm)] = 1;
+      if (At(i).op == RICCI_K_STORE) stored[BufferNumber(i)] = 1;
     }
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
-      if (At(i).op != RICCI_K_LOAD || blocks_.parent[i] != 0 || stored[RICCI_BUFFER_OF(At(i).imm)] != 0) continue;
+      if (At(i).op != RICCI_K_LOAD || blocks_.parent[i] != 0 || stored[BufferNumber(i)] != 0) continue;
       if (LiesAcross(i)) brought_.push_back(i);
     }
     const std::optional<uint32_t> d = TakeMost(brought_);
@@ -238,7 +239,6 @@ class Finder {
     Pair(stores);
     Pair(loads);
   }
-  uint32_t BufferNumber(uint32_t i) const { return static_cast<uint32_t>(RICCI_BUFFER_OF(At(i).imm)); }
   std::vector<uint8_t> BuffersApart() const {
     std::vector<uint8_t> loaded(k_.n_buffers), again(k_.n_buffers), stored(k_.n_buffers), out(k_.n_buffers);
     std::set<std::pair<uint32_t, uint32_t>> places;  // that are stored
@@ -277,14 +277,10 @@ class Finder {
 
   void Explain() {
     std::vector<uint8_t> named(k_.n_buffers);
-    std::string buffers;
-    for (const BroughtLoad& b : tile_.loads) named[RICCI_BUFFER_OF(At(b.load).imm)] = 1;
-    for (uint32_t b = 0; b < k_.n_buffers; ++b) {
-      if (named[b] != 0) buffers += (buffers.empty() ? "b" : ", b") + std::to_string(b);
-    }
+    for (const BroughtLoad& b : tile_.loads) named[BufferNumber(b.load)] = 1;
     tile_.reason = "tiles of " + std::to_string(tile_.rows.of_tile) + " rows along d" +
                    std::to_string(tile_.rows.dims.back()) + " and " + std::to_string(tile_.columns.of_tile) +
-                   " columns along d" + std::to_string(tile_.columns.dims.back()) + ": " + buffers +
+                   " columns along d" + std::to_string(tile_.columns.dims.back()) + ": " + BufferNames(named) +
                    " through shared memory, read along the rows where results are written along the columns";
   }
 

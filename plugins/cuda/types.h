@@ -1,8 +1,10 @@
-// Element types as the printed text names them.
+// Element types, and buffers, as the printed text names them.
 #ifndef RICCI_CUDA_TYPES_H_
 #define RICCI_CUDA_TYPES_H_
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/dtypes.h"
 
@@ -65,6 +67,15 @@ inline std::string_view UnsignedName(uint32_t d) {
     default:
       return "u8";
   }
+}
+
+// `b0, b2`: the buffers that are marked.
+inline std::string BufferNames(const std::vector<uint8_t>& marks) {
+  std::string names;
+  for (size_t b = 0; b < marks.size(); ++b) {
+    if (marks[b] != 0) names += (names.empty() ? "b" : ", b") + std::to_string(b);
+  }
+  return names;
 }
 
 }  // namespace ricci::cuda

@@ -167,9 +167,7 @@ class Finder {
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (vector_.together[i] != 0) named[RICCI_BUFFER_OF(k_.insts[i].imm)] = 1;
     }
-    for (uint32_t b = 0; b < k_.n_buffers; ++b) {
-      if (named[b] != 0) vector_.buffers += (vector_.buffers.empty() ? "b" : ", b") + std::to_string(b);
-    }
+    vector_.buffers = BufferNames(named);
   }
 
   const ricci_kernel_table& k_;

@@ -6,6 +6,7 @@
 
 #include "cuda/gpu_program.h"
 #include "cuda/scaled_row.h"
+#include "cuda/while_program.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -38,19 +39,6 @@ constexpr std::string_view kSource = R"(program f(%x: f32[40]) {
   %y: f32[40] = convert_element_type(%z) new_dtype=f32
   return %y
 })";
-constexpr std::string_view kWhile = R"(program f(%k: i32[], %x: f32[1000]) {
-  %n: i32[], %y: f32[1000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-    %two: i32[] = constant 2
-    %less: bool[] = lt(%k, %two)
-    return %less
-  } body=program(%k: i32[], %v: f32[1000]) {
-    %one: i32[] = constant 1
-    %j: i32[] = add(%k, %one)
-    %next: f32[1000] = add(%v, %v)
-    return %j, %next
-  }
-  return %y
-})";
 constexpr std::string_view kCase = R"(program f(%i: i32[], %x: f32[1000]) {
   %y: f32[1000] = cond(%i, %x) branches=[program(%x: f32[1000]) {
     %y: f32[1000] = mul(%x, %x)
@@ -75,9 +63,9 @@ std::array<Example, kExamples> Examples() {
   return {
       {{"kernels and a copy", std::string(kKernels), {Ramp(48)}},
        {"source", std::string(kSource), {Ramp(40)}},
-       {"while", std::string(kWhile), {{1}, Ramp(1000)}},
+       {"while", WhileBelow(2), {{1}, Ramp(1000)}},
        {"case", std::string(kCase), {{1}, Ramp(1000)}},
-       {"while of the host", std::string(kWhile), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
+       {"while of the host", WhileBelow(2), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"case of the host", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
        {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}}};
@@ -296,7 +284,7 @@ TEST_P(DriverFailures, EachCallFailsForGood) {
 TEST(DriverFailureExamples, HaveControlInThePlan) {
   ProgramRunner runner;
   ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
-  EXPECT_NE(runner.Dump(runner.Parse(kWhile), "plan", "cuda").find("while"), std::string::npos);
+  EXPECT_NE(runner.Dump(runner.Parse(WhileBelow(2)), "plan", "cuda").find("while"), std::string::npos);
   EXPECT_NE(runner.Dump(runner.Parse(kCase), "plan", "cuda").find("case"), std::string::npos);
 }
 

@@ -9,6 +9,7 @@
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
+#include "cuda/while_program.h"
 #include "runtime/cache_entry.h"
 #include "support/cached_host.h"
 
@@ -104,23 +105,11 @@ TEST_F(KeptModules, AnImageOfNoUseIsMadeAgain) {
 
 // What decides about loops is kept too, and made again if it is of no use.
 TEST_F(KeptModules, KernelsOfConditions) {
-  constexpr std::string_view kLoop = R"(program f(%k: i32[], %x: f32[1000]) {
-  %n: i32[], %y: f32[1000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-    %five: i32[] = constant 5
-    %less: bool[] = lt(%k, %five)
-    return %less
-  } body=program(%k: i32[], %v: f32[1000]) {
-    %one: i32[] = constant 1
-    %j: i32[] = add(%k, %one)
-    %next: f32[1000] = add(%v, %v)
-    return %j, %next
-  }
-  return %y
-})";
   const auto expect_graph = [&](uint64_t stores) {
     Host host(folder_.path());
     Calls();
-    EXPECT_EQ(host.runner().Run(host.runner().Parse(kLoop), {{1}, Numbers(1000, 1)}, "cuda").at(0), Numbers(1000, 16));
+    EXPECT_EQ(host.runner().Run(host.runner().Parse(WhileBelow(5)), {{1}, Numbers(1000, 1)}, "cuda").at(0),
+              Numbers(1000, 16));
     EXPECT_EQ(CountOf(Calls(), "cuGraphLaunch"), 1);
     EXPECT_EQ(host.stats().stores, stores);
   };

@@ -81,6 +81,10 @@ def density(listing):
 
 
 # ---- figures ----
+def is_product(program):
+    return "product" in program or "scores" in program
+
+
 def registers(code):
     """{kernel: registers of a thread}"""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
@@ -98,7 +102,7 @@ def figures(code, program, only=""):
     name = max(listings, key=lambda k: len(listings[k]))
     listing = listings[name]
     whole = [x for x in listing if x[0] != "label"]
-    if "product" in program or "scores" in program:
+    if is_product(program):
         figure = density(listing)
     elif program in LANES:
         figure = len(sass_figures.main_loop(listing) if program == "rk4" else main_parts(listing)[0])
@@ -126,7 +130,7 @@ def of_warp():
 
 # ---- table ----
 def unit(program):
-    if "product" in program or "scores" in program:
+    if is_product(program):
         return "multiply-adds / instruction"
     return "instructions / step" if program == "rk4" else "instructions" if program in LANES else "instructions / element"
 
