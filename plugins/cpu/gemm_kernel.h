@@ -151,15 +151,18 @@ struct GemmKernel : VectorKernel<kBytes> {
     const int64_t panels = Ceil(outer, panel), last = outer - (panels - 1) * panel;
     return {panels, k - Min(k, 1 + Ceil(padded - last, m.k_stride))};
   }
-  // That part from rows of adjacent elements, row by row, the best order for memory.
+  // That part from rows of adjacent elements, row by row, the best order for memory; rows to come are fetched.
   template <typename T, typename From>
   static void PackAlong(const From* from, int64_t stride, const Part& part, int64_t panel, int64_t padded, int64_t k,
                         T* to) {
+    constexpr int64_t kAhead = 4, kLine = 64 / sizeof(From);
+    const int64_t panel_stride = PanelStride(k, padded);
     for (int64_t step = 0; step < part.steps; ++step, from += stride, to += padded) {
       for (int64_t i = 0; i < part.panels; ++i) {
-        for (int64_t w = 0; w < padded; w += kLanes<T>) {
-          Store(to + i * PanelStride(k, padded) + w, LoadAs<T>(from + i * panel + w));
-        }
+        const From* const row = from + i * panel;
+        T* const at = to + i * panel_stride;
+        for (int64_t w = 0; w < padded; w += kLine) __builtin_prefetch(row + kAhead * stride + w, 0, 3);
+        for (int64_t w = 0; w < padded; w += kLanes<T>) Store(at + w, LoadAs<T>(row + w));
       }
     }
   }

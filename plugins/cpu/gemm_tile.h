@@ -43,7 +43,7 @@ struct GemmTile {
 inline constexpr int64_t kGemmDepth = 256;
 // At most this many rows are packed at a time: they stay in the second-level cache, with the columns they are
 // multiplied by and the rows that are fetched meanwhile.
-inline constexpr int64_t kGemmRows = 196;
+inline constexpr int64_t kGemmRows = 98;
 
 // Memory for a tile, aligned to 64: of `a` and `b` GemmPacked(min(m, kGemmRows)) and GemmPacked(n) elements of the type
 // of the sums, of `sums` m n if the result has another type.
