@@ -71,6 +71,7 @@ if(TARGET ricci_plugin_cpu)
   endforeach()
 endif()
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/rust DESTINATION ${ricci_share} PATTERN target EXCLUDE)
 if(TARGET ricci_shared)
   install(TARGETS ricci_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -29,6 +29,8 @@ test_packages='
   libclang-rt-14-dev      # 14.0.6
   python3                 # 3.11
   python3-venv            # 3.11
+  rustc                   # 1.63.0
+  cargo                   # 0.66.0
 '
 
 build_only=no

@@ -7,7 +7,7 @@
  *     (inst, buffers, steps, calls, attr, attr_spec, check_operand, source_scalar): the struct that holds the array
  *     gives their size, except for ricci_attr, ricci_check_operand and ricci_source_scalar, which never change within a
  *     major version; ricci_str, ricci_ext and ricci_exact, values that never change; ricci_plugin_note, which has a
- * size of its own; and ricci_writer and ricci_float_format, which do not cross.
+ *     size of its own; and ricci_writer and ricci_float_format, which do not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.
@@ -15,7 +15,7 @@
  *     RICCI_ANY_THREAD: retain, release, and all on contexts and devices except those that add plugins, rows or
  *     backends.
  *   - Annotations (RICCI_OWNED, ..., below) say at each declaration who owns what, how long arrays are, where NULL is
- *     allowed, and which functions any thread may call. cmake/generate_api_table.py refuses a header that lacks one.
+ *     allowed, and which functions any thread may call. bindings/spec refuses a header that lacks one.
  *   - The library never aborts, exits, throws or prints.
  */
 #ifndef RICCI_BASE_H_
@@ -58,14 +58,19 @@ extern "C" {
  *   RICCI_ANY_THREAD       of a function: what it takes by `T *` too may be used by many threads at once.
  *
  * Parameters of callbacks have them too; a `void *` there is the parameter of the same name of the function itself. */
-#define RICCI_OWNED
-#define RICCI_BORROWED(owner)
-#define RICCI_KEPT(by)
-#define RICCI_LEN(n)
-#define RICCI_LEN_OF(what, p)
-#define RICCI_TEXT
-#define RICCI_NULLABLE
-#define RICCI_ANY_THREAD
+#ifdef RICCI_SPEC /* attributes for the generators of bindings/spec, which read these headers */
+#define RICCI_NOTE(text) __attribute__((annotate(text)))
+#else
+#define RICCI_NOTE(text)
+#endif
+#define RICCI_OWNED RICCI_NOTE("OWNED")
+#define RICCI_BORROWED(owner) RICCI_NOTE("BORROWED(" #owner ")")
+#define RICCI_KEPT(by) RICCI_NOTE("KEPT(" #by ")")
+#define RICCI_LEN(n) RICCI_NOTE("LEN(" #n ")")
+#define RICCI_LEN_OF(what, p) RICCI_NOTE("LEN_OF(" #what "," #p ")")
+#define RICCI_TEXT RICCI_NOTE("TEXT")
+#define RICCI_NULLABLE RICCI_NOTE("NULLABLE")
+#define RICCI_ANY_THREAD RICCI_NOTE("ANY_THREAD")
 
 #define RICCI_ABI_MAJOR 0u
 #define RICCI_ABI_MINOR 1u

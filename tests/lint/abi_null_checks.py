@@ -10,8 +10,8 @@ import sys
 
 import source_tree
 
-sys.path.insert(0, str(source_tree.ROOT / "cmake"))
-import generate_api_table  # noqa: E402
+sys.path.insert(0, str(source_tree.ROOT / "bindings/spec"))
+import headers  # noqa: E402
 
 SOURCES = ["src/base/status_abi.cc", "src/laws/check_abi.cc"]
 DEFINITION = re.compile(r"^(?:const )?\w+\*? (ricci_\w+)\(([^{;]*?)\) \{([^\n]*\}$|\n.*?^\})", re.S | re.M)
@@ -134,8 +134,8 @@ WRONG = [("const char* s RICCI_NULLABLE RICCI_TEXT", 'args.NotNull({{"s", s}})',
 def self_test():
     errors = []
     for parameter, text, expected in WRONG:
-        f = generate_api_table.api_annotations.read(
-            "bad", f"RICCI_API RICCI_NODISCARD ricci_status* ricci_f({parameter}, uint32_t n);")[0][0]
+        f = headers.read_text(
+            f"RICCI_API RICCI_NODISCARD ricci_status* ricci_f({parameter}, uint32_t n);").functions[0]
         found = check_function(f, ["s", "n"], text)
         if len(found) != 1 or expected not in found[0]:
             errors.append(f"self-test: {parameter}: expected {expected}, found {found}")
@@ -143,8 +143,7 @@ def self_test():
 
 
 def main():
-    functions, errors = generate_api_table.annotated()
-    errors += self_test()
+    functions, errors = headers.read().functions, self_test()
     sources = definitions()
     for f in functions:
         if f.name in sources:

@@ -10,9 +10,6 @@ import sys
 
 import source_tree
 
-sys.path.insert(0, str(source_tree.ROOT / "cmake"))
-import generate_api_table  # noqa: E402
-
 # The functions that hold the code that runs before main, by gcc and clang.
 STARTUP = re.compile(r"(_GLOBAL__sub_I|_GLOBAL__I|_Z41__static_initialization|__cxx_global_var_init)")
 IOSTREAM = re.compile(r"_ZNSt8ios_base4Init|_ZStL8__ioinit|__cxa_atexit|__dso_handle")
@@ -40,8 +37,7 @@ def check_constructors(archive):
 
 def check_names(archive):
     """Strong symbols are the public functions or are in ricci::v0; every public function is defined."""
-    declared = {f"ricci_{n}" for h in generate_api_table.HEADERS for n, _, _ in generate_api_table.declarations(h)}
-    declared |= {"ricci_plugin_query_lax", "ricci_plugin_query_nn"}
+    declared = source_tree.public_functions()
     defined, errors = set(), []
     for line in tool("nm", "--defined-only", "--extern-only", archive).splitlines():
         parts = line.split()

@@ -1,6 +1,7 @@
 """The files of this repository that the lint tests check: everything below the top-level folders, no build output."""
 import os
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["bindings", "cmake", "include", "plugins", "samples", "src", "tests"]
@@ -20,6 +21,11 @@ def files(suffixes=None, below=FOLDERS):
 
 def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def public_functions():
+    """Names of the C ABI, from the list that bindings/spec generates."""
+    return set(re.findall(r"^    (\w+);$", read("cmake/shared_exports.map"), flags=re.M))
 
 
 def report(errors, what):

@@ -9,9 +9,10 @@ import sys
 import source_tree
 
 MAX_LINES = 800
-PRINTED = {"PRIMITIVES.md"}  # by the tool; its length depends on the rows
-TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".txt", ".in"}
-SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "meson.build", "run.sh"}
+# Written by programs; their length depends on the rows and on the declarations of the ABI.
+PRINTED = {"PRIMITIVES.md", "REFERENCE.md", "layout.c", "abi.rs", "functions.rs", "table.rs", "layout.rs"}
+TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".rs", ".toml", ".txt", ".in"}
+SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "Cargo.toml", "lib.rs", "meson.build", "run.sh"}
 # These folders may have files of equal names: a public header, the functions behind it and their tests share a name.
 FACES = (("include", "ricci"), ("src", "api"), ("tests", "api"))
 # Written in two parts so that this file does not find itself.

@@ -1,15 +1,13 @@
-"""Reads the annotated declarations of include/ricci, and checks that their annotations are complete.
+"""What the annotations of ricci/base.h may say, and which declarations lack one.
 
-ricci/base.h defines the annotations. They compile to nothing, so only this file notices one that is missing or that
-names a parameter that no longer exists; the function table is generated only from headers that pass, and the bindings
-of other languages can read them from here. tests/lint/abi_null_checks.py compares them with what functions do with
-NULL.
+They compile to nothing, so only this file notices one that is missing or that names a parameter that no longer exists;
+everything is generated only from headers that pass. tests/lint/abi_null_checks.py compares them with what functions do
+with NULL.
 """
-import dataclasses
 import re
 
-HANDLES = {f"ricci_{noun}" for noun in ("ctx", "status", "program", "builder", "kernel_builder", "device", "stream",
-                                        "event", "array", "executable", "call", "array_file", "dlpack")}
+from headers import HANDLES
+
 COUNTS = {"uint32_t", "uint64_t", "int64_t", "size_t"}
 # They change the registry of a context, from a plugin's attach or before others use it: the only functions that need
 # the context to themselves.
@@ -19,181 +17,34 @@ SCALARS = COUNTS | {"uint8_t", "int32_t", "double", "ricci_val", "ricci_type", "
 # Each annotation with the number of its arguments.
 ANNOTATIONS = {"RICCI_OWNED": 0, "RICCI_NULLABLE": 0, "RICCI_TEXT": 0, "RICCI_ANY_THREAD": 0, "RICCI_BORROWED": 1,
                "RICCI_KEPT": 1, "RICCI_LEN": 1, "RICCI_LEN_OF": 2}
-OF_PARAMETER = set(ANNOTATIONS) - {"RICCI_ANY_THREAD"}
 OF_FUNCTION = {"RICCI_OWNED", "RICCI_BORROWED", "RICCI_NULLABLE", "RICCI_TEXT", "RICCI_ANY_THREAD"}
 # What RICCI_LEN_OF may count, and the types of the parameter that has the length.
 MEASURES = {"params": {"ricci_program", "ricci_executable"}, "results": {"ricci_program", "ricci_executable"},
             "bytes": {"ricci_type", "uint32_t"}}
-WORD = re.compile(r"\s*\b(RICCI_[A-Z_0-9]+)\b(?:\(([^()]*)\))?")
-SPECIFIERS = {"RICCI_API", "RICCI_KFN", "RICCI_NODISCARD"}
-STATUS = "ricci_status*"
 
 
-@dataclasses.dataclass
-class Parameter:
-    type: str  # as written, without blanks before `*`; `void(*)(...)` for a function
-    name: str
-    notes: dict  # annotation -> its arguments
-    callback: list | None = None  # the parameters of a function
-
-    @property
-    def base(self):
-        return self.type.replace("const", " ").replace("*", " ").strip()
-
-    @property
-    def depth(self):
-        return 1 if self.callback is not None or self.base.endswith("_fn") else self.type.count("*")
-
-    @property
-    def writes(self):
-        """The callee writes to its target; handles are never written, only used."""
-        if self.callback is not None or self.base.endswith("_fn") or self.depth == 0:
-            return False
-        if self.depth == 2:
-            return re.search(r"\*\s*const\s*\*$", self.type) is None
-        return not self.type.startswith("const") and self.base not in HANDLES | {"void"}
-
-    @property
-    def shared(self):
-        """A handle, or an array of handles, that is not const: only one thread may use it at a time."""
-        return self.base in HANDLES and not self.type.startswith("const") and not self.writes
-
-
-@dataclasses.dataclass
-class Function:
-    header: str
-    name: str
-    result: str
-    parameters: list
-    notes: dict
-    fails: bool  # returns a status that must be checked
-
-    def parameter(self, name):
-        return next((p for p in self.parameters if p.name == name), None)
-
-
-def strip(text):
-    """`text` without annotations."""
-    return WORD.sub(lambda m: "" if m[1] in ANNOTATIONS else m[0], text)
-
-
-def statements(text):
-    """Every declaration of a public function in the text of a header, without comments and macros."""
-    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-    text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*$", " ", text, flags=re.M)
-    text = text.replace('extern "C" {', " ")
-    for statement in text.split(";"):
-        start = max(statement.rfind("RICCI_API"), statement.rfind("RICCI_KFN"))
-        if start >= 0:
-            yield " ".join(statement[start:].split()).replace("( ", "(")
-
-
-def split_top(text):
-    """The parts of `text` between the commas that are outside of brackets."""
-    parts, depth, part = [], 0, ""
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += c
-    return [p for p in [*parts, part.strip()] if p]
-
-
-def closing(text, start):
-    """The position at which the bracket that opens at `start` closes."""
-    depth = 0
-    for i in range(start, len(text)):
-        depth += (text[i] == "(") - (text[i] == ")")
-        if depth == 0:
-            return i
-    raise ValueError(f"brackets: {text}")
-
-
-class Reader:
-    """Reads the declarations of one header; mistakes in their annotations go to `errors`."""
-
-    def __init__(self, header):
-        self.header, self.errors = header, []
-
-    def wrong(self, where, what):
-        self.errors.append(f"{self.header}.h: {where}: {what}")
-
-    def notes(self, text, where, allowed):
-        found = {}
-        for word, arguments in WORD.findall(text):
-            given = [a.strip() for a in arguments.split(",")] if arguments else []
-            if word not in ANNOTATIONS:
-                self.wrong(where, f"{word} is not an annotation; known: {', '.join(sorted(ANNOTATIONS))}")
-            elif word not in allowed:
-                self.wrong(where, f"{word} does not belong here")
-            elif len(given) != ANNOTATIONS[word]:
-                self.wrong(where, f"{word} has {len(given)} arguments, not {ANNOTATIONS[word]}")
-            elif word in found:
-                self.wrong(where, f"{word} occurs twice")
-            else:
-                found[word] = given
-        rest = WORD.sub("", text).strip()
-        if rest:
-            self.wrong(where, f"cannot read `{rest}`")
-        return found
-
-    def parameter(self, text, where):
-        function = re.match(r"(.*?)\(\*\s*(\w+)\)\s*(?=\()", text)
-        if function:
-            end = closing(text, function.end())
-            inner = self.parameters(text[function.end() + 1:end], f"{where}: {function[2]}")
-            notes = self.notes(text[end + 1:], f"{where}: {function[2]}", OF_PARAMETER)
-            return Parameter(f"{function[1].strip()}(*)", function[2], notes, inner)
-        plain = re.match(r"((?:const |struct )?\w+(?:\s*\*|\s+const\b)*)\s*(\w+)(.*)$", text)
-        if not plain or "RICCI_" in plain[1] + plain[2]:
-            self.wrong(where, f"cannot read the parameter `{text}`; annotations follow its name")
-            return Parameter("int", "?", {})
-        type_text = re.sub(r"\s*\*\s*", "* ", plain[1]).strip().replace("* *", "**")
-        return Parameter(type_text, plain[2], self.notes(plain[3], f"{where}: {plain[2]}", OF_PARAMETER))
-
-    def parameters(self, text, where):
-        return [] if text.strip() == "void" else [self.parameter(part, where) for part in split_top(text)]
-
-    def function(self, statement):
-        named = re.search(r"\b(ricci_\w+)\s*\(", statement)
-        if not named:
-            self.wrong(statement, "cannot read the declaration")
-            return None
-        name, open_at = named[1], named.end() - 1
-        end = closing(statement, open_at)
-        before = statement[:named.start(1)]
-        for word in WORD.findall(before):
-            if word[0] not in SPECIFIERS:
-                self.wrong(name, f"{word[0]} comes before the result; annotations of a function follow its parameters")
-        fails = "RICCI_KFN" in before or "RICCI_NODISCARD" in before
-        result = STATUS if "RICCI_KFN" in before else " ".join(WORD.sub("", before).split())
-        parameters = self.parameters(statement[open_at + 1:end], name)
-        notes = self.notes(statement[end + 1:], f"{name}: the function", OF_FUNCTION)
-        return Function(self.header, name, result, parameters, notes, fails)
-
-
-def read(header, text):
-    """(functions, errors) from the text of one header."""
-    reader = Reader(header)
-    functions = [reader.function(s) for s in statements(text)]
-    return [f for f in functions if f], reader.errors
-
-
-def structs_with_pointers(texts):
+def structs_with_pointers(structs):
     """Structs that point to memory of the core when the core fills them: they hold pointers, texts or such structs."""
-    members = {}
-    for text in texts:
-        text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-        for body, name in re.findall(r"typedef struct (?:\w+ )?\{(.*?)\}\s*(\w+);", text, flags=re.S):
-            members[name] = body.replace("ricci_hdr hdr;", "")
-    found = {name for name, body in members.items() if "*" in body}
+    members = {s.name: [m for m in s.members if m.type != "ricci_hdr"] for s in structs}
+    found = {name for name, of in members.items() if any("*" in m.type for m in of)}
     while True:
-        more = {n for n, body in members.items() if n not in found and set(re.findall(r"\w+", body)) & found}
+        more = {n for n, of in members.items() if n not in found and any(m.type in found for m in of)}
         if not more:
             return found
         found |= more
+
+
+def check_words(where, notes, allowed, errors):
+    """Whether all of them may stand here."""
+    before = len(errors)
+    for word, given in notes.items():
+        if word not in ANNOTATIONS:
+            errors.append(f"{where}: {word} is not an annotation; known: {', '.join(sorted(ANNOTATIONS))}")
+        elif word not in allowed:
+            errors.append(f"{where}: {word} does not belong here")
+        elif len(given) != ANNOTATIONS[word]:
+            errors.append(f"{where}: {word} has {len(given)} arguments, not {ANNOTATIONS[word]}")
+    return len(errors) == before
 
 
 # ---- missing and impossible annotations ----
@@ -278,6 +129,8 @@ def check_parameters(where, parameters, structs, errors, outer=()):
     for p in parameters:
         def wrong(what, name=p.name):
             errors.append(f"{where}: {name}: {what}")
+        if not check_words(f"{where}: {p.name}", p.notes, set(ANNOTATIONS) - {"RICCI_ANY_THREAD"}, errors):
+            continue
         if p.depth == 0:
             if p.notes:
                 wrong(f"{', '.join(p.notes)} on a parameter that is not a pointer")
@@ -298,6 +151,8 @@ def check_parameters(where, parameters, structs, errors, outer=()):
 def check_function(f, counted, structs, errors):
     where = f"{f.header}.h: {f.name}"
     names = {p.name for p in f.parameters}
+    if not check_words(f"{where}: the function", f.notes, OF_FUNCTION, errors):
+        return
     check_parameters(where, f.parameters, structs, errors)
     owner = {"RICCI_OWNED", "RICCI_BORROWED"} & set(f.notes)
     if "*" not in f.result or f.fails:
@@ -335,10 +190,11 @@ def check_function(f, counted, structs, errors):
         errors.append(f"{where}: {f.parameters[0].name}: needs RICCI_OWNED: it is given up")
 
 
-def check(functions, structs):
+def check(spec, structs=()):
     """Messages for everything that is wrong; each names header, function and parameter."""
-    errors = []
-    counted = {f.name.removesuffix("_retain") for f in functions if f.name.endswith("_retain")}
-    for f in functions:
-        check_function(f, counted, structs, errors)
+    errors = list(spec.errors)
+    counted = {f.name.removesuffix("_retain") for f in spec.functions if f.name.endswith("_retain")}
+    leading = structs_with_pointers([*spec.structs, *structs])
+    for f in spec.functions:
+        check_function(f, counted, leading, errors)
     return errors

@@ -1,0 +1,40 @@
+//! Finds the library by pkg-config: in RICCI_LIB_DIR (the `lib` folder of a prefix), else where pkg-config looks.
+use std::env;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=RICCI_LIB_DIR");
+    println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
+    if env::var_os("CARGO_FEATURE_PLUGIN").is_some() {
+        return;
+    }
+    let cpu = env::var_os("CARGO_FEATURE_CPU").is_some();
+    for word in flags(if cpu { "ricci-cpu" } else { "ricci" }).split_whitespace() {
+        if let Some(folder) = word.strip_prefix("-L") {
+            println!("cargo:rustc-link-search=native={}", folder);
+        } else if let Some(library) = word.strip_prefix("-l") {
+            println!("cargo:rustc-link-lib={}", library);
+        }
+    }
+}
+
+fn flags(package: &str) -> String {
+    let mut command = Command::new("pkg-config");
+    command.args(["--libs", package]);
+    if let Some(folder) = env::var_os("RICCI_LIB_DIR") {
+        let path = std::path::Path::new(&folder).join("pkgconfig");
+        if !path.join(format!("{}.pc", package)).exists() {
+            panic!("RICCI_LIB_DIR: no {}.pc in {}; it is the `lib` folder of an installed Ricci", package, path.display());
+        }
+        command.env("PKG_CONFIG_PATH", path);
+    }
+    let found = command.output().unwrap_or_else(|e| panic!("pkg-config cannot be run: {}", e));
+    if !found.status.success() {
+        panic!(
+            "pkg-config does not find {}: set RICCI_LIB_DIR to the `lib` folder of an installed Ricci\n{}",
+            package,
+            String::from_utf8_lossy(&found.stderr)
+        );
+    }
+    String::from_utf8_lossy(&found.stdout).into_owned()
+}

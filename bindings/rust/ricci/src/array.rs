@@ -1,0 +1,130 @@
+//! Arrays: typed data on a device.
+use crate::context::Context;
+use crate::error::{check, Error, Result};
+use crate::types::{self, DType, Type};
+use ricci_sys as sys;
+use std::fmt;
+use std::ptr;
+
+/// A Rust type that elements can be read and written as.
+pub trait Element: Copy + Default + private::Sealed {
+    const DTYPE: DType;
+}
+mod private {
+    pub trait Sealed {}
+}
+macro_rules! element {
+    ($($rust:ty: $dtype:ident),*) => {$(
+        impl private::Sealed for $rust {}
+        impl Element for $rust {
+            const DTYPE: DType = types::$dtype;
+        }
+    )*};
+}
+element!(i8: I8, i16: I16, i32: I32, i64: I64, u8: U8, u16: U16, u32: U32, u64: U64, f32: F32, f64: F64);
+
+/// One element of type `t` that is `x`, as bytes.
+pub(crate) fn element_bytes(t: DType, x: f64) -> Result<Vec<u8>> {
+    Ok(match t {
+        types::F32 => (x as f32).to_ne_bytes().to_vec(),
+        types::F64 => x.to_ne_bytes().to_vec(),
+        types::I8 => (x as i8).to_ne_bytes().to_vec(),
+        types::I16 => (x as i16).to_ne_bytes().to_vec(),
+        types::I32 => (x as i32).to_ne_bytes().to_vec(),
+        types::I64 => (x as i64).to_ne_bytes().to_vec(),
+        types::U8 => (x as u8).to_ne_bytes().to_vec(),
+        types::U16 => (x as u16).to_ne_bytes().to_vec(),
+        types::U32 => (x as u32).to_ne_bytes().to_vec(),
+        types::U64 => (x as u64).to_ne_bytes().to_vec(),
+        types::BOOL => vec![u8::from(x != 0.0)],
+        other => return Err(Error::here(format!("a number of Rust cannot be a constant of {}; convert a f32", other))),
+    })
+}
+
+/// Typed data on a device, dense and row-major. Clones share it.
+pub struct Array {
+    raw: *mut sys::ricci_array,
+    context: Context,
+}
+// SAFETY: the data never changes, and what takes an array by `&` passes it `const`; references are counted atomically.
+unsafe impl Send for Array {}
+unsafe impl Sync for Array {}
+
+impl Context {
+    /// A copy of `data` on the first device, with these sizes.
+    #[track_caller]
+    pub fn array<T: Element>(&self, data: &[T], dims: &[i64]) -> Result<Array> {
+        let t = T::DTYPE.shape(dims);
+        let wanted = dims.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
+        if wanted != Some(data.len()) {
+            return Err(Error::here(format!("{} elements are no {}", data.len(), t)));
+        }
+        let (id, mut raw) = (self.type_id(&t)?, ptr::null_mut());
+        check(unsafe {
+            sys::ricci_array_from_host(
+                sys::ricci_device_get(self.raw(), 0), id, data.as_ptr() as *const _, ptr::null(), &mut raw,
+            )
+        })?;
+        Ok(unsafe { Array::from_owned(raw, self.clone()) })
+    }
+    /// One number.
+    #[track_caller]
+    pub fn scalar<T: Element>(&self, x: T) -> Result<Array> {
+        self.array(&[x], &[])
+    }
+}
+
+impl Array {
+    pub(crate) unsafe fn from_owned(raw: *mut sys::ricci_array, context: Context) -> Array {
+        Array { raw, context }
+    }
+    pub(crate) fn raw(&self) -> *mut sys::ricci_array {
+        self.raw
+    }
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+    pub fn ty(&self) -> Type {
+        let id = unsafe { sys::ricci_array_type(self.raw) };
+        self.context.type_of(id).expect("an array has a type of its context")
+    }
+    pub fn dims(&self) -> Vec<i64> {
+        self.ty().dims
+    }
+    /// The elements, row by row. Waits for the run that writes them, and returns its failure.
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let t = self.ty();
+        if t.dtype != T::DTYPE {
+            return Err(Error::here(format!("an array {} is read as {}; use to_vec::<..> of its element type", t, T::DTYPE)));
+        }
+        let bytes = unsafe { sys::ricci_array_bytes(self.raw) } as usize;
+        let mut out = vec![T::default(); bytes / std::mem::size_of::<T>()];
+        check(unsafe { sys::ricci_array_copy_to_host(self.raw, out.as_mut_ptr() as *mut _, bytes) })?;
+        Ok(out)
+    }
+    /// The element of an array that has one.
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        match self.to_vec::<T>()?.as_slice() {
+            [x] => Ok(*x),
+            all => Err(Error::here(format!("an array of {} elements has no single item; use to_vec", all.len()))),
+        }
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array({})", self.ty())
+    }
+}
+impl Clone for Array {
+    fn clone(&self) -> Array {
+        Array { raw: unsafe { sys::ricci_array_retain(self.raw) }, context: self.context.clone() }
+    }
+}
+impl Drop for Array {
+    fn drop(&mut self) {
+        unsafe { sys::ricci_array_release(self.raw) }
+    }
+}

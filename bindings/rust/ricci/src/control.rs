@@ -1,0 +1,199 @@
+//! Loops and branches: closures over trees of values. They may use any value of the trace around them.
+use crate::error::{Error, Result};
+use crate::program::Program;
+use crate::trace::{innermost, Attribute, Builder, Value};
+use crate::tree::{Mapped, Tree};
+use crate::types::Type;
+use std::rc::Rc;
+
+/// A closure as a nested program whose first parameters are its captures.
+struct Traced<R> {
+    program: Option<Program>, // none after a mistake, which `outer` keeps
+    captures: Vec<Value>,
+    out: R,
+}
+
+/// Traces `f` on values of these types.
+fn traced<R: Tree<Value>>(outer: &Rc<Builder>, name: &str, types: &[Type], f: impl FnOnce(Vec<Value>) -> R) -> Traced<R> {
+    match Builder::new(outer.context(), Some(outer), name, types) {
+        Ok((builder, params)) => {
+            let out = f(params);
+            let program = builder.finish(&out.leaves());
+            let captures = builder.captures();
+            let program = program.and_then(|p| captured_first(outer, name, types, &captures, p));
+            Traced { program: kept(outer, program), captures, out }
+        }
+        Err(e) => {
+            outer.fail(e);
+            let out = f(types.iter().map(|_| outer.nothing()).collect());
+            Traced { program: None, captures: Vec::new(), out }
+        }
+    }
+}
+/// `f`, whose captures are its last parameters, with these as its first ones.
+fn captured_first(outer: &Rc<Builder>, name: &str, types: &[Type], captures: &[Value], f: Program) -> Result<Program> {
+    if captures.is_empty() {
+        return Ok(f);
+    }
+    let mut all: Vec<Type> = captures.iter().map(Value::ty).collect();
+    all.extend_from_slice(types);
+    let (builder, params) = Builder::new(outer.context(), Some(outer), name, &all)?;
+    let (first, rest) = params.split_at(captures.len());
+    let operands: Vec<&Value> = rest.iter().chain(first).collect();
+    let results = builder.inline(&f, &operands)?;
+    builder.finish(&results)
+}
+
+/// What was made, or nothing; the trace keeps the mistake.
+fn kept<T>(builder: &Builder, made: Result<T>) -> Option<T> {
+    made.map_err(|e| builder.fail(e)).ok()
+}
+/// The builder of the innermost of some values.
+fn home(what: &str, trees: &[&[Value]]) -> Rc<Builder> {
+    let all: Vec<&Value> = trees.iter().flat_map(|t| t.iter()).collect();
+    assert!(!all.is_empty(), "{}: there is no value, so no trace", what);
+    innermost(&all)
+}
+fn types_of(values: &[Value]) -> Vec<Type> {
+    values.iter().map(Value::ty).collect()
+}
+/// `like` with these leaves; leaves that are missing after a mistake stand for nothing.
+fn filled<T: Mapped<Value, Value>>(builder: &Rc<Builder>, like: &T, values: &mut dyn Iterator<Item = Value>) -> T::To {
+    like.map(&mut |_| values.next().unwrap_or_else(|| builder.nothing()))
+}
+#[track_caller]
+fn emitted(b: &Rc<Builder>, primitive: &str, attributes: &[Attribute], operands: &[Value], n: usize) -> Vec<Value> {
+    b.emit(primitive, attributes, &operands.iter().collect::<Vec<_>>(), n)
+}
+
+/// Repeats `(carry, y) = body(carry, x)` over the first dimension of the leaves of `xs`: the last carry and all ys,
+/// stacked. `length` is needed where `xs` has no leaves.
+///
+/// # Panics
+/// If neither `init` nor `xs` has a leaf.
+#[track_caller]
+pub fn scan<C, X, Y>(
+    init: &C,
+    xs: &X,
+    length: Option<i64>,
+    body: impl FnOnce(C::To, X::To) -> (C::To, Y),
+) -> (C::To, Y::To)
+where
+    C: Mapped<Value, Value>,
+    X: Mapped<Value, Value>,
+    Y: Mapped<Value, Value>,
+{
+    let (carry, inputs) = (init.leaves(), xs.leaves());
+    let builder = home("scan", &[&carry, &inputs]);
+    let mut types = types_of(&carry);
+    types.extend(inputs.iter().map(|x| element_of(&builder, &x.ty())));
+    let length = length.or_else(|| inputs.first().and_then(|x| x.dims().first().copied())).unwrap_or_else(|| {
+        builder.fail(Error::here("scan: no inputs and no length; pass Some(length)"));
+        0
+    });
+    let made = traced(&builder, "body", &types, |params| {
+        let mut params = params.into_iter();
+        let c = filled(&builder, init, &mut params);
+        body(c, filled(&builder, xs, &mut params))
+    });
+    let mut operands = made.captures.clone();
+    operands.extend(carry.iter().cloned().chain(inputs));
+    let results = made.program.map_or(Vec::new(), |program| {
+        let attributes = [
+            Attribute::program("body", &program),
+            Attribute::int("length", length),
+            Attribute::int("num_consts", made.captures.len() as i64),
+            Attribute::int("num_carry", carry.len() as i64),
+        ];
+        emitted(&builder, "scan", &attributes, &operands, program.results().len())
+    });
+    let mut results = results.into_iter();
+    let last = filled(&builder, init, &mut results);
+    (last, filled(&builder, &made.out.1, &mut results))
+}
+/// The type of a part along the first dimension.
+#[track_caller]
+fn element_of(builder: &Builder, t: &Type) -> Type {
+    if t.dims.is_empty() {
+        builder.fail(Error::here(format!("scan: an input {} has no dimension to go along", t)));
+        return t.clone();
+    }
+    t.dtype.shape(&t.dims[1..])
+}
+
+/// Repeats `carry = body(carry)` while `condition(carry)`, a bool scalar, holds.
+///
+/// # Panics
+/// If `init` has no leaf.
+#[track_caller]
+pub fn while_loop<C>(
+    condition: impl FnOnce(C::To) -> Value,
+    body: impl FnOnce(C::To) -> C::To,
+    init: &C,
+) -> C::To
+where
+    C: Mapped<Value, Value>,
+{
+    let carry = init.leaves();
+    let builder = home("while_loop", &[&carry]);
+    let types = types_of(&carry);
+    let test = traced(&builder, "cond", &types, |p| condition(filled(&builder, init, &mut p.into_iter())));
+    let step = traced(&builder, "body", &types, |p| body(filled(&builder, init, &mut p.into_iter())));
+    let results = match (test.program, step.program) {
+        (Some(cond), Some(body)) => {
+            let attributes = [
+                Attribute::program("cond", &cond),
+                Attribute::program("body", &body),
+                Attribute::int("cond_nconsts", test.captures.len() as i64),
+                Attribute::int("body_nconsts", step.captures.len() as i64),
+            ];
+            let mut operands = test.captures;
+            operands.extend(step.captures.into_iter().chain(carry));
+            emitted(&builder, "while", &attributes, &operands, types.len())
+        }
+        _ => Vec::new(),
+    };
+    filled(&builder, init, &mut results.into_iter())
+}
+
+/// `on_true(operands)` if `pred`, a bool scalar, holds, else `on_false(operands)`; only one of them is computed.
+#[track_caller]
+pub fn cond<A, R>(
+    pred: &Value,
+    on_true: impl FnOnce(A::To) -> R,
+    on_false: impl FnOnce(A::To) -> R,
+    operands: &A,
+) -> R::To
+where
+    A: Mapped<Value, Value>,
+    R: Mapped<Value, Value>,
+{
+    let leaves = operands.leaves();
+    let builder = home("cond", &[std::slice::from_ref(pred), &leaves]);
+    let types = types_of(&leaves);
+    let no = traced(&builder, "on_false", &types, |p| on_false(filled(&builder, operands, &mut p.into_iter())));
+    let yes = traced(&builder, "on_true", &types, |p| on_true(filled(&builder, operands, &mut p.into_iter())));
+    let mut captures = no.captures.clone();
+    captures.extend(yes.captures.iter().cloned());
+    let (n_no, n_yes) = (no.captures.len(), yes.captures.len());
+    let branch = |f: Option<Program>, first, n| f.and_then(|f| kept(&builder, widened(&builder, &f, &captures, first, n, &types)));
+    let results = match (branch(no.program, 0, n_no), branch(yes.program, n_no, n_yes)) {
+        (Some(no), Some(yes)) => {
+            let mut all = vec![pred.astype(crate::types::I32)]; // the number of the branch
+            all.extend(captures.iter().cloned().chain(leaves));
+            let n = no.results().len();
+            emitted(&builder, "cond", &[Attribute::programs("branches", &[no, yes])], &all, n)
+        }
+        _ => Vec::new(),
+    };
+    filled(&builder, &yes.out, &mut results.into_iter())
+}
+/// A branch that takes the captures of all branches, of which its own are `n` from `first` on.
+fn widened(outer: &Rc<Builder>, f: &Program, captures: &[Value], first: usize, n: usize, types: &[Type]) -> Result<Program> {
+    let mut params = types_of(captures);
+    params.extend_from_slice(types);
+    let (b, p) = Builder::new(outer.context(), Some(outer), "branch", &params)?;
+    let own: Vec<&Value> = p[first..first + n].iter().chain(&p[captures.len()..]).collect();
+    let results = b.inline(f, &own)?;
+    b.finish(&results)
+}

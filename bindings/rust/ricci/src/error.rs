@@ -1,0 +1,129 @@
+//! What failed: the status of the core as a Rust error.
+use ricci_sys as sys;
+use std::fmt;
+
+/// The result of everything that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Code {
+    Cancelled,
+    InvalidArgument,
+    DeadlineExceeded,
+    NotFound,
+    ResourceExhausted,
+    FailedPrecondition,
+    OutOfRange,
+    Unimplemented,
+    Internal,
+    DataLoss,
+    Other(u32),
+}
+
+impl Code {
+    fn of(code: u32) -> Code {
+        match code {
+            sys::RICCI_CANCELLED => Code::Cancelled,
+            sys::RICCI_INVALID_ARGUMENT => Code::InvalidArgument,
+            sys::RICCI_DEADLINE_EXCEEDED => Code::DeadlineExceeded,
+            sys::RICCI_NOT_FOUND => Code::NotFound,
+            sys::RICCI_RESOURCE_EXHAUSTED => Code::ResourceExhausted,
+            sys::RICCI_FAILED_PRECONDITION => Code::FailedPrecondition,
+            sys::RICCI_OUT_OF_RANGE => Code::OutOfRange,
+            sys::RICCI_UNIMPLEMENTED => Code::Unimplemented,
+            sys::RICCI_INTERNAL => Code::Internal,
+            sys::RICCI_DATA_LOSS => Code::DataLoss,
+            other => Code::Other(other),
+        }
+    }
+}
+
+/// A failure: the complete message, and where it happened as far as it is known.
+#[derive(Clone, Debug)]
+pub struct Error {
+    code: Code,
+    message: String,
+    primitive: String,
+    rule: String,
+    file: String,
+    line: u32,
+}
+
+impl Error {
+    /// An error of this crate's own checks.
+    #[track_caller]
+    pub(crate) fn here(message: impl Into<String>) -> Error {
+        let place = std::panic::Location::caller();
+        Error {
+            code: Code::InvalidArgument,
+            message: format!("{}:{}: {}", place.file(), place.line(), message.into()),
+            primitive: String::new(),
+            rule: String::new(),
+            file: place.file().to_string(),
+            line: place.line(),
+        }
+    }
+    pub fn code(&self) -> Code {
+        self.code
+    }
+    /// The complete text: `file:line: primitive: what is wrong`, and what to do.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+    /// The primitive that refused; empty if it was none.
+    pub fn primitive(&self) -> &str {
+        &self.primitive
+    }
+    /// The rule of that primitive (`abstract_eval`, `jvp`, ...); empty if it is unknown.
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+    /// The line of the program's source; `None` if it is unknown.
+    pub fn place(&self) -> Option<(&str, u32)> {
+        (!self.file.is_empty()).then(|| (self.file.as_str(), self.line))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+impl std::error::Error for Error {}
+
+/// Text that the core lends.
+pub(crate) fn text(s: sys::ricci_str) -> String {
+    if s.ptr.is_null() || s.len == 0 {
+        return String::new();
+    }
+    // SAFETY: the core gives `len` bytes at `ptr`, which live until its owner goes; they are copied here.
+    let bytes = unsafe { std::slice::from_raw_parts(s.ptr as *const u8, s.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub(crate) const NO_TEXT: sys::ricci_str = sys::ricci_str { ptr: std::ptr::null(), len: 0 };
+
+/// Takes a status of the core: NULL is fine.
+pub(crate) fn check(status: *mut sys::ricci_status) -> Result<()> {
+    if status.is_null() {
+        return Ok(());
+    }
+    let (mut message, mut primitive, mut rule, mut file, mut line) = (NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT, 0);
+    // SAFETY: the status is ours, and its texts are copied before it is freed.
+    unsafe {
+        sys::ricci_status_message(status, &mut message);
+        sys::ricci_status_site(status, &mut primitive, &mut rule, &mut file, &mut line);
+        let error = Error {
+            code: Code::of(sys::ricci_status_code(status)),
+            message: text(message),
+            primitive: text(primitive),
+            rule: text(rule),
+            file: text(file),
+            line,
+        };
+        sys::ricci_status_free(status);
+        Err(error)
+    }
+}

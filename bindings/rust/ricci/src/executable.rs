@@ -1,0 +1,109 @@
+//! Compiled programs, and functions that are traced and compiled when they are called.
+use crate::array::Array;
+use crate::context::Context;
+use crate::error::{check, Error, Result};
+use crate::program::Program;
+use crate::trace::Value;
+use crate::tree::{Mapped, Tree};
+use crate::types::Type;
+use ricci_sys as sys;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ptr;
+
+/// A compiled program. Many threads may run it at once.
+pub struct Executable {
+    raw: *mut sys::ricci_executable,
+    context: Context,
+    n_params: usize,
+    n_results: usize,
+}
+// SAFETY: executables are passed `const`: many threads may use them at once.
+unsafe impl Send for Executable {}
+unsafe impl Sync for Executable {}
+
+impl Executable {
+    pub(crate) fn of(f: &Program) -> Result<Executable> {
+        let mut raw = ptr::null_mut();
+        check(unsafe { sys::ricci_compile(f.raw(), ptr::null(), &mut raw) })?;
+        Ok(Executable {
+            raw,
+            context: f.context().clone(),
+            n_params: f.params().len(),
+            n_results: f.results().len(),
+        })
+    }
+    /// Runs to the end.
+    #[track_caller]
+    pub fn run(&self, arguments: &[&Array]) -> Result<Vec<Array>> {
+        if arguments.len() != self.n_params {
+            return Err(Error::here(format!("{} arguments for {} parameters", arguments.len(), self.n_params)));
+        }
+        let given: Vec<*mut sys::ricci_array> = arguments.iter().map(|a| a.raw()).collect();
+        let mut out = vec![ptr::null_mut(); self.n_results];
+        check(unsafe {
+            sys::ricci_executable_run(
+                self.raw, given.as_ptr(), given.len() as u32, out.as_mut_ptr(), out.len() as u32, ptr::null(),
+            )
+        })?;
+        Ok(out.into_iter().map(|raw| unsafe { Array::from_owned(raw, self.context.clone()) }).collect())
+    }
+}
+impl Clone for Executable {
+    fn clone(&self) -> Executable {
+        let raw = unsafe { sys::ricci_executable_retain(self.raw) };
+        Executable { raw, context: self.context.clone(), ..*self }
+    }
+}
+impl Drop for Executable {
+    fn drop(&mut self) {
+        unsafe { sys::ricci_executable_release(self.raw) }
+    }
+}
+
+/// A closure that is traced and compiled at its first call with arguments of some types; later ones run the code.
+pub struct Jit<F, R> {
+    context: Context,
+    f: F,
+    known: RefCell<HashMap<Vec<Type>, (Executable, R)>>,
+}
+
+impl Context {
+    /// See [`Jit`]. The closure takes and gives trees of [`Value`]s; it is called with the same trees of [`Array`]s.
+    pub fn jit<F, R>(&self, f: F) -> Jit<F, R> {
+        Jit { context: self.clone(), f, known: RefCell::new(HashMap::new()) }
+    }
+}
+
+impl<F, R> Jit<F, R> {
+    #[track_caller]
+    pub fn call<A>(&self, arguments: A) -> Result<<R as Mapped<Value, Array>>::To>
+    where
+        A: Mapped<Array, Value>,
+        F: Fn(A::To) -> R,
+        R: Mapped<Value, Array>,
+    {
+        let given = arguments.leaves();
+        let types: Vec<Type> = given.iter().map(Array::ty).collect();
+        if !self.known.borrow().contains_key(&types) {
+            let made = self.traced(&arguments, &types)?;
+            self.known.borrow_mut().insert(types.clone(), made);
+        }
+        let known = self.known.borrow();
+        let (code, like) = &known[&types];
+        let mut results = code.run(&given.iter().collect::<Vec<_>>())?.into_iter();
+        Ok(like.map(&mut |_| results.next().expect("a result for each leaf")))
+    }
+    #[track_caller]
+    fn traced<A>(&self, arguments: &A, types: &[Type]) -> Result<(Executable, R)>
+    where
+        A: Mapped<Array, Value>,
+        F: Fn(A::To) -> R,
+        R: Tree<Value>,
+    {
+        let (builder, params) = crate::trace::Builder::new(&self.context, None, "jit", types)?;
+        let mut params = params.into_iter();
+        let out = (self.f)(arguments.map(&mut |_| params.next().expect("a parameter for each leaf")));
+        Ok((builder.finish(&out.leaves())?.compile()?, out))
+    }
+}

@@ -1,0 +1,46 @@
+//! Composable transformations of numerical programs: `grad`, `jvp`, `vmap`, `jit`.
+//!
+//! ```
+//! use ricci::{Context, F32};
+//!
+//! fn main() -> ricci::Result<()> {
+//!     let ctx = Context::new()?;
+//!     let f = ctx.trace("energy", F32.shape(&[4]), |x| (&x * x.sin()).sum())?;
+//!     let x = ctx.array(&[0.0f32, 0.5, 1.0, 1.5], &[4])?;
+//!     let out = f.value_and_grad(&[0])?.compile()?.run(&[&x])?;
+//!     assert!((out[0].item::<f32>()? - 2.577_418_6).abs() < 1e-5);
+//!     println!("{:?}", out[1].to_vec::<f32>()?);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A [`Context`] is the root of everything. [`Context::trace`] runs a closure once over [`Value`]s and records what it
+//! does as a [`Program`], which can be transformed, printed and compiled. Handles are reference counted and released by
+//! `Drop`; those that many threads may use at once are `Send` and `Sync`.
+//!
+//! Operations on values do not return a `Result`: the first mistake of a trace is kept, with the place of its call, and
+//! `trace` returns it.
+mod array;
+mod context;
+mod control;
+mod error;
+mod executable;
+mod operators;
+mod program;
+mod trace;
+mod tree;
+mod types;
+
+pub use array::{Array, Element};
+pub use context::Context;
+pub use control::{cond, scan, while_loop};
+pub use error::{Code, Error, Result};
+pub use executable::{Executable, Jit};
+pub use operators::*;
+pub use program::Program;
+pub use trace::{Attribute, Value};
+pub use tree::{Mapped, Tree};
+pub use types::*;
+
+/// The C ABI, for what this crate does not wrap.
+pub use ricci_sys as sys;

@@ -1,0 +1,157 @@
+//! Programs, and their transformations.
+use crate::context::Context;
+use crate::error::{check, text, Error, Result, NO_TEXT};
+use crate::executable::Executable;
+use crate::trace::{Builder, Value};
+use crate::tree::{Mapped, Tree};
+use crate::types::Type;
+use ricci_sys as sys;
+use std::fmt;
+use std::os::raw::{c_char, c_void};
+use std::ptr;
+
+/// A typed function, which never changes. Many threads may use it at once.
+pub struct Program {
+    raw: *const sys::ricci_program,
+    context: Context,
+}
+// SAFETY: programs are passed `const`: many threads may use them at once.
+unsafe impl Send for Program {}
+unsafe impl Sync for Program {}
+
+impl Context {
+    /// Runs `f` once on values of these types and records what it does. The types, the values and the results may be
+    /// trees (tuples, vectors, structs of `tree_struct!`), whose leaves are the parameters and results in order.
+    #[track_caller]
+    pub fn trace<S, R>(&self, name: &str, types: S, f: impl FnOnce(S::To) -> R) -> Result<Program>
+    where
+        S: Mapped<Type, Value>,
+        R: Tree<Value>,
+    {
+        let (builder, params) = Builder::new(self, None, name, &types.leaves())?;
+        let mut params = params.into_iter();
+        let out = f(types.map(&mut |_| params.next().expect("a parameter for each type")));
+        builder.finish(&out.leaves())
+    }
+    /// Reads the text form.
+    pub fn parse(&self, source: &str, origin: &str) -> Result<Program> {
+        let (mut raw, s, o) = (ptr::null_mut(), source.as_bytes(), origin.as_bytes());
+        check(unsafe {
+            sys::ricci_program_parse(
+                self.raw(), s.as_ptr() as *const _, s.len(), o.as_ptr() as *const _, o.len(), &mut raw,
+            )
+        })?;
+        Ok(unsafe { Program::from_owned(raw, self.clone()) })
+    }
+}
+
+impl Program {
+    pub(crate) unsafe fn from_owned(raw: *mut sys::ricci_program, context: Context) -> Program {
+        Program { raw, context }
+    }
+    pub(crate) fn raw(&self) -> *const sys::ricci_program {
+        self.raw
+    }
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+    pub fn name(&self) -> String {
+        let mut name = NO_TEXT;
+        unsafe { sys::ricci_program_name(self.raw, &mut name) };
+        text(name)
+    }
+    pub fn params(&self) -> Vec<Type> {
+        self.signature().0
+    }
+    pub fn results(&self) -> Vec<Type> {
+        self.signature().1
+    }
+    fn signature(&self) -> (Vec<Type>, Vec<Type>) {
+        let (mut n_params, mut n_results, mut params, mut results) = (0, 0, ptr::null(), ptr::null());
+        unsafe { sys::ricci_program_signature(self.raw, &mut n_params, &mut params, &mut n_results, &mut results) };
+        let list = |p: *const sys::ricci_type, n: u32| -> Vec<Type> {
+            // SAFETY: the core gives `n` types at `p`, which live as long as the program.
+            (0..n as usize).filter_map(|i| self.context.type_of(unsafe { *p.add(i) }).ok()).collect()
+        };
+        (list(params, n_params), list(results, n_results))
+    }
+
+    /// Gradients of the one result, a float, with respect to these parameters.
+    pub fn grad(&self, argnums: &[u32]) -> Result<Program> {
+        self.differentiate(argnums, false)
+    }
+    /// The result, then its gradients.
+    pub fn value_and_grad(&self, argnums: &[u32]) -> Result<Program> {
+        self.differentiate(argnums, true)
+    }
+    fn differentiate(&self, argnums: &[u32], with_value: bool) -> Result<Program> {
+        self.made(|out| unsafe {
+            sys::ricci_grad(self.raw, argnums.as_ptr(), argnums.len() as u32, u32::from(with_value), out)
+        })
+    }
+    /// Forward mode: takes the parameters, then a tangent for each that is active; gives the results, then theirs.
+    pub fn jvp(&self, active: &[bool]) -> Result<Program> {
+        let active: Vec<u8> = active.iter().map(|x| u8::from(*x)).collect();
+        self.made(|out| unsafe { sys::ricci_jvp(self.raw, active.as_ptr(), active.len() as u32, out) })
+    }
+    /// The program for a batch of `size`: `in_axes` says for each parameter along which dimension it has one, or `None`.
+    /// All results have it along their first dimension. Branches and loops of an element stay its own.
+    pub fn vmap(&self, in_axes: &[Option<i32>], size: i64) -> Result<Program> {
+        let axes: Vec<i32> = in_axes.iter().map(|a| a.unwrap_or(-1)).collect();
+        let out = vec![0; self.results().len()];
+        self.made(|made| unsafe {
+            sys::ricci_vmap(
+                self.raw, axes.as_ptr(), axes.len() as u32, out.as_ptr(), out.len() as u32, size, ptr::null(), made,
+            )
+        })
+    }
+    fn made(&self, make: impl FnOnce(*mut *mut sys::ricci_program) -> *mut sys::ricci_status) -> Result<Program> {
+        let mut out = ptr::null_mut();
+        check(make(&mut out))?;
+        Ok(unsafe { Program::from_owned(out, self.context.clone()) })
+    }
+    /// Makes code for the first device, the processor if its backend is there.
+    pub fn compile(&self) -> Result<Executable> {
+        Executable::of(self)
+    }
+    /// The equations of this program in a trace: its results for these operands.
+    #[track_caller]
+    pub fn call(&self, operands: &[&Value]) -> Vec<Value> {
+        assert!(!operands.is_empty(), "a program without parameters has no trace to be called in");
+        let builder = crate::trace::innermost(operands);
+        builder.inline(self, operands).unwrap_or_else(|e| {
+            builder.fail(e);
+            (0..self.results().len()).map(|_| Value { builder: builder.clone(), id: 0 }).collect()
+        })
+    }
+    fn printed(&self) -> Result<String> {
+        unsafe extern "C" fn write(sink: *mut c_void, p: *const c_char, n: usize) {
+            let out = &mut *(sink as *mut Vec<u8>);
+            out.extend_from_slice(std::slice::from_raw_parts(p as *const u8, n));
+        }
+        let mut out: Vec<u8> = Vec::new();
+        check(unsafe { sys::ricci_program_print(self.raw, &mut out as *mut _ as *mut c_void, Some(write)) })?;
+        String::from_utf8(out).map_err(|_| Error::here("the text of a program is not UTF-8"))
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.printed().map_err(|_| fmt::Error)?)
+    }
+}
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({})", self.name())
+    }
+}
+impl Clone for Program {
+    fn clone(&self) -> Program {
+        Program { raw: unsafe { sys::ricci_program_retain(self.raw as *mut _) }, context: self.context.clone() }
+    }
+}
+impl Drop for Program {
+    fn drop(&mut self) {
+        unsafe { sys::ricci_program_release(self.raw as *mut _) }
+    }
+}

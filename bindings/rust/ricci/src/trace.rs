@@ -1,0 +1,322 @@
+//! Programs under construction, and the values in them.
+use crate::context::Context;
+use crate::error::{check, Error, Result};
+use crate::program::Program;
+use crate::types::{DType, Type};
+use ricci_sys as sys;
+use std::cell::{Cell, RefCell};
+use std::ffi::CString;
+use std::os::raw::c_void;
+use std::panic::Location;
+use std::ptr;
+use std::rc::Rc;
+
+/// A program under construction. The first mistake is kept until it is finished; nothing is added after it.
+pub(crate) struct Builder {
+    raw: Cell<*mut sys::ricci_builder>, // NULL once it is finished
+    context: Context,
+    outer: Option<Rc<Builder>>,
+    error: RefCell<Option<Error>>,
+    captured: RefCell<Vec<(Value, sys::ricci_val)>>, // values of outer programs, as parameters of this one
+}
+
+impl Builder {
+    /// A new program, nested in `outer` if there is one, and its parameters.
+    pub(crate) fn new(
+        context: &Context,
+        outer: Option<&Rc<Builder>>,
+        name: &str,
+        params: &[Type],
+    ) -> Result<(Rc<Builder>, Vec<Value>)> {
+        let types = params.iter().map(|t| context.type_id(t)).collect::<Result<Vec<_>>>()?;
+        let (mut raw, mut vals) = (ptr::null_mut(), vec![0; types.len()]);
+        let (text, n) = (name.as_bytes(), types.len() as u32);
+        check(unsafe {
+            match outer {
+                Some(b) => sys::ricci_builder_nest(
+                    b.raw.get(), text.as_ptr() as *const _, text.len(), types.as_ptr(), n, &mut raw, vals.as_mut_ptr(),
+                ),
+                None => sys::ricci_builder_create(
+                    context.raw(), text.as_ptr() as *const _, text.len(), types.as_ptr(), n, &mut raw, vals.as_mut_ptr(),
+                ),
+            }
+        })?;
+        let b = Rc::new(Builder {
+            raw: Cell::new(raw),
+            context: context.clone(),
+            outer: outer.cloned(),
+            error: RefCell::new(None),
+            captured: RefCell::new(Vec::new()),
+        });
+        let params = vals.into_iter().map(|id| Value { builder: b.clone(), id }).collect();
+        Ok((b, params))
+    }
+
+    /// Keeps a mistake, unless there was one before.
+    pub(crate) fn fail(&self, e: Error) {
+        self.error.borrow_mut().get_or_insert(e);
+    }
+    /// What stands for results after a mistake.
+    pub(crate) fn nothing(self: &Rc<Self>) -> Value {
+        Value { builder: self.clone(), id: sys::RICCI_VAL_NONE.into() }
+    }
+    pub(crate) fn failed(&self) -> bool {
+        self.error.borrow().is_some()
+    }
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+    /// The captured values of outer programs, in the order of their parameters, which follow all others.
+    pub(crate) fn captures(&self) -> Vec<Value> {
+        self.captured.borrow().iter().map(|(v, _)| v.clone()).collect()
+    }
+
+    fn is_inside(&self, of: &Rc<Builder>) -> bool {
+        let mut at = &self.outer;
+        while let Some(b) = at {
+            if Rc::ptr_eq(b, of) {
+                return true;
+            }
+            at = &b.outer;
+        }
+        false
+    }
+    /// The id that `v` has here: its own, or that of a parameter that stands for a value of an outer program.
+    #[track_caller]
+    fn own(self: &Rc<Self>, v: &Value) -> Result<sys::ricci_val> {
+        if Rc::ptr_eq(self, &v.builder) {
+            return Ok(v.id);
+        }
+        if let Some((_, id)) = self.captured.borrow().iter().find(|(c, _)| c.id == v.id && Rc::ptr_eq(&c.builder, &v.builder)) {
+            return Ok(*id);
+        }
+        if !self.is_inside(&v.builder) {
+            return Err(Error::here("a value is used in a trace that it does not belong to; pass it as an argument"));
+        }
+        let mut id = 0;
+        check(unsafe { sys::ricci_builder_param(self.raw.get(), self.context.type_id(&v.ty())?, &mut id) })?;
+        self.captured.borrow_mut().push((v.clone(), id));
+        Ok(id)
+    }
+    fn place(&self, at: &Location<'_>) {
+        let file = CString::new(at.file()).unwrap_or_default();
+        unsafe { sys::ricci_builder_set_location(self.raw.get(), file.as_ptr(), at.line(), ptr::null()) }
+    }
+
+    /// Appends an equation. After a mistake its results are of no program.
+    #[track_caller]
+    pub(crate) fn emit(self: &Rc<Self>, primitive: &str, attributes: &[Attribute], operands: &[&Value], results: usize) -> Vec<Value> {
+        let at = Location::caller();
+        let out = self.try_emit(at, primitive, attributes, operands, results).unwrap_or_else(|e| {
+            self.fail(e);
+            vec![sys::RICCI_VAL_NONE.into(); results]
+        });
+        out.into_iter().map(|id| Value { builder: self.clone(), id }).collect()
+    }
+    #[track_caller]
+    fn try_emit(
+        self: &Rc<Self>, at: &Location<'_>, primitive: &str, attributes: &[Attribute], operands: &[&Value], results: usize,
+    ) -> Result<Vec<sys::ricci_val>> {
+        if self.failed() {
+            return Ok(vec![sys::RICCI_VAL_NONE.into(); results]);
+        }
+        if self.raw.get().is_null() {
+            return Err(Error::here("a value is used after its trace has ended"));
+        }
+        let mut prim = 0;
+        let name = primitive.as_bytes();
+        check(unsafe { sys::ricci_prim_find(self.context.raw(), name.as_ptr() as *const _, name.len(), &mut prim) })?;
+        let ids = operands.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let slots: Vec<Vec<*mut sys::ricci_program>> = attributes.iter().map(Attribute::slots).collect();
+        let attrs: Vec<sys::ricci_attr> = attributes.iter().zip(&slots).map(|(a, s)| a.raw(s)).collect();
+        let mut out = vec![0; results];
+        self.place(at);
+        check(unsafe {
+            sys::ricci_builder_emit(
+                self.raw.get(), prim, attrs.as_ptr(), attrs.len() as u32, ids.as_ptr(), ids.len() as u32,
+                out.as_mut_ptr(), results as u32,
+            )
+        })?;
+        Ok(out)
+    }
+    /// Appends the equations of `f`.
+    pub(crate) fn inline(self: &Rc<Self>, f: &Program, operands: &[&Value]) -> Result<Vec<Value>> {
+        let ids = operands.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let mut out = vec![0; f.results().len()];
+        check(unsafe {
+            sys::ricci_builder_inline(
+                self.raw.get(), f.raw(), ids.as_ptr(), ids.len() as u32, out.as_mut_ptr(), out.len() as u32,
+            )
+        })?;
+        Ok(out.into_iter().map(|id| Value { builder: self.clone(), id }).collect())
+    }
+    /// A constant of type `t` whose elements are all `x`.
+    #[track_caller]
+    pub(crate) fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
+        let made = crate::array::element_bytes(t.dtype, x).and_then(|bytes| {
+            let mut id = 0;
+            let t = self.context.type_id(t)?;
+            check(unsafe {
+                sys::ricci_builder_const(self.raw.get(), t, bytes.as_ptr() as *const c_void, bytes.len(), &mut id)
+            })?;
+            Ok(id)
+        });
+        let id = made.unwrap_or_else(|e| {
+            self.fail(e);
+            sys::RICCI_VAL_NONE.into()
+        });
+        Value { builder: self.clone(), id }
+    }
+
+    /// Ends the trace with these results, or with its first mistake.
+    pub(crate) fn finish(self: &Rc<Self>, results: &[Value]) -> Result<Program> {
+        if let Some(e) = self.error.borrow_mut().take() {
+            return Err(e);
+        }
+        let ids = results.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let mut program = ptr::null_mut();
+        check(unsafe { sys::ricci_builder_finish(self.raw.get(), ids.as_ptr(), ids.len() as u32, &mut program) })?;
+        self.raw.set(ptr::null_mut());
+        Ok(unsafe { Program::from_owned(program, self.context.clone()) })
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        unsafe { sys::ricci_builder_abandon(self.raw.get()) }
+    }
+}
+
+/// A value of a program under construction. It holds no numbers: operations on it add equations to the program.
+#[derive(Clone)]
+pub struct Value {
+    pub(crate) builder: Rc<Builder>,
+    pub(crate) id: sys::ricci_val,
+}
+
+impl Value {
+    /// Its array type. Of a value that a mistake made, bool[].
+    pub fn ty(&self) -> Type {
+        let known = unsafe { sys::ricci_builder_type(self.builder.raw.get(), self.id) };
+        let none = Type { dtype: crate::types::BOOL, dims: Vec::new() };
+        if known == 0 {
+            return none;
+        }
+        self.builder.context.type_of(known).unwrap_or(none)
+    }
+    pub fn dtype(&self) -> DType {
+        self.ty().dtype
+    }
+    pub fn dims(&self) -> Vec<i64> {
+        self.ty().dims
+    }
+    /// Any primitive with this value as its first operand: its results. `operands` are the others.
+    #[track_caller]
+    pub fn emit(&self, primitive: &str, attributes: &[Attribute], operands: &[&Value], results: usize) -> Vec<Value> {
+        let mut all = vec![self];
+        all.extend_from_slice(operands);
+        innermost(&all).emit(primitive, attributes, &all, results)
+    }
+}
+
+/// The builder of the innermost program that one of the values is of.
+pub(crate) fn innermost(values: &[&Value]) -> Rc<Builder> {
+    let mut best = &values[0].builder;
+    for v in values {
+        if v.builder.is_inside(best) {
+            best = &v.builder;
+        }
+    }
+    best.clone()
+}
+
+/// An attribute of an equation, by the name that the primitive gives it.
+pub struct Attribute {
+    name: &'static str,
+    data: Data,
+}
+enum Data {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    DType(DType),
+    Text(String),
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    Program(Program),
+    Programs(Vec<Program>),
+}
+
+impl Attribute {
+    pub fn int(name: &'static str, x: i64) -> Attribute {
+        Attribute { name, data: Data::Int(x) }
+    }
+    pub fn float(name: &'static str, x: f64) -> Attribute {
+        Attribute { name, data: Data::Float(x) }
+    }
+    pub fn bool(name: &'static str, x: bool) -> Attribute {
+        Attribute { name, data: Data::Bool(x) }
+    }
+    pub fn dtype(name: &'static str, x: DType) -> Attribute {
+        Attribute { name, data: Data::DType(x) }
+    }
+    pub fn text(name: &'static str, x: &str) -> Attribute {
+        Attribute { name, data: Data::Text(x.to_string()) }
+    }
+    pub fn ints(name: &'static str, x: &[i64]) -> Attribute {
+        Attribute { name, data: Data::Ints(x.to_vec()) }
+    }
+    pub fn floats(name: &'static str, x: &[f64]) -> Attribute {
+        Attribute { name, data: Data::Floats(x.to_vec()) }
+    }
+    pub fn program(name: &'static str, x: &Program) -> Attribute {
+        Attribute { name, data: Data::Program(x.clone()) }
+    }
+    pub fn programs(name: &'static str, x: &[Program]) -> Attribute {
+        Attribute { name, data: Data::Programs(x.to_vec()) }
+    }
+
+    fn programs_of(&self) -> &[Program] {
+        match &self.data {
+            Data::Program(f) => std::slice::from_ref(f),
+            Data::Programs(all) => all,
+            _ => &[],
+        }
+    }
+    fn slots(&self) -> Vec<*mut sys::ricci_program> {
+        self.programs_of().iter().map(|f| f.raw() as *mut _).collect()
+    }
+    /// As the ABI has it; `slots` are its programs. It borrows from both.
+    fn raw(&self, slots: &[*mut sys::ricci_program]) -> sys::ricci_attr {
+        let name = sys::ricci_str { ptr: self.name.as_ptr() as *const _, len: self.name.len() };
+        let mut a = sys::ricci_attr { name, kind: 0, count: 1, i: 0, f: 0.0, data: ptr::null() };
+        let list = |kind, data: *const c_void, n: usize| (kind, data, n as u32);
+        let (kind, data, count) = match &self.data {
+            Data::Int(x) => {
+                a.i = *x;
+                list(sys::RICCI_ATTR_INT, ptr::null(), 1)
+            }
+            Data::Float(x) => {
+                a.f = *x;
+                list(sys::RICCI_ATTR_FLOAT, ptr::null(), 1)
+            }
+            Data::Bool(x) => {
+                a.i = i64::from(*x);
+                list(sys::RICCI_ATTR_BOOL, ptr::null(), 1)
+            }
+            Data::DType(x) => {
+                a.i = i64::from(x.0);
+                list(sys::RICCI_ATTR_DTYPE, ptr::null(), 1)
+            }
+            Data::Text(x) => list(sys::RICCI_ATTR_STRING, x.as_ptr() as *const _, x.len()),
+            Data::Ints(x) => list(sys::RICCI_ATTR_INTS, x.as_ptr() as *const _, x.len()),
+            Data::Floats(x) => list(sys::RICCI_ATTR_FLOATS, x.as_ptr() as *const _, x.len()),
+            Data::Program(_) => list(sys::RICCI_ATTR_PROGRAM, slots.as_ptr() as *const _, 1),
+            Data::Programs(_) => list(sys::RICCI_ATTR_PROGRAMS, slots.as_ptr() as *const _, slots.len()),
+        };
+        a.kind = kind;
+        a.data = data;
+        a.count = count;
+        a
+    }
+}

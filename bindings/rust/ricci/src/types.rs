@@ -1,0 +1,49 @@
+//! Element types and array types.
+use ricci_sys as sys;
+use std::fmt;
+
+/// The type of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DType(pub u32);
+
+pub const BOOL: DType = DType(sys::RICCI_BOOL);
+pub const I8: DType = DType(sys::RICCI_I8);
+pub const I16: DType = DType(sys::RICCI_I16);
+pub const I32: DType = DType(sys::RICCI_I32);
+pub const I64: DType = DType(sys::RICCI_I64);
+pub const U8: DType = DType(sys::RICCI_U8);
+pub const U16: DType = DType(sys::RICCI_U16);
+pub const U32: DType = DType(sys::RICCI_U32);
+pub const U64: DType = DType(sys::RICCI_U64);
+pub const F16: DType = DType(sys::RICCI_F16);
+pub const BF16: DType = DType(sys::RICCI_BF16);
+pub const F32: DType = DType(sys::RICCI_F32);
+pub const F64: DType = DType(sys::RICCI_F64);
+
+impl DType {
+    /// The type of arrays of these elements; of one number if `dims` is empty.
+    pub fn shape(self, dims: &[i64]) -> Type {
+        Type { dtype: self, dims: dims.to_vec() }
+    }
+}
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut name = crate::error::NO_TEXT;
+        // SAFETY: the name is static.
+        unsafe { sys::ricci_dtype_name(self.0, &mut name) };
+        f.write_str(&crate::error::text(name))
+    }
+}
+
+/// An array type: elements and sizes, as in `f32[2,3]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    pub dtype: DType,
+    pub dims: Vec<i64>,
+}
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.dims.iter().map(i64::to_string).collect();
+        write!(f, "{}[{}]", self.dtype, dims.join(","))
+    }
+}

@@ -1,0 +1,205 @@
+//! Programs written in Rust: what they compute, their transformations, loops and branches, and what mistakes say.
+use ricci::{cond, scan, while_loop, Code, Context, Result, Value, F32, I32};
+
+fn close(a: &[f32], b: &[f32]) {
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(b) {
+        assert!((x - y).abs() <= 1e-5 * y.abs().max(1.0), "{:?} is not {:?}", a, b);
+    }
+}
+
+#[test]
+fn gradient_of_a_traced_closure() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.trace("f", F32.shape(&[3]), |x| (&x * x.sin()).sum())?;
+    let x = [0.5f32, 1.0, 2.0];
+    let out = f.value_and_grad(&[0])?.compile()?.run(&[&ctx.array(&x, &[3])?])?;
+    close(&out[0].to_vec()?, &[x.iter().map(|x| x * x.sin()).sum()]);
+    close(&out[1].to_vec()?, &x.map(|x| x.sin() + x * x.cos()));
+    assert_eq!(f.name(), "f");
+    assert!(f.to_string().contains("sin"));
+    assert_eq!(ctx.parse(&f.to_string(), "again")?.to_string(), f.to_string());
+    Ok(())
+}
+
+#[test]
+fn numbers_and_shapes_are_broadcast() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.trace("f", (F32.shape(&[2, 1]), F32.shape(&[3])), |(x, y)| 2.0 * &x + (y - 1.0) / 4.0 - &x)?;
+    assert_eq!(f.results(), [F32.shape(&[2, 3])]);
+    let out = f.compile()?.run(&[&ctx.array(&[1.0f32, 2.0], &[2, 1])?, &ctx.array(&[1.0f32, 5.0, 9.0], &[3])?])?;
+    close(&out[0].to_vec()?, &[1.0, 2.0, 3.0, 2.0, 3.0, 4.0]);
+    Ok(())
+}
+
+#[test]
+fn forward_mode_and_batches() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.trace("f", (F32.shape(&[]), F32.shape(&[])), |(x, y)| x.sin() * y)?;
+    let one = |x: f32| ctx.scalar(x);
+    let out = f.jvp(&[true, false])?.compile()?.run(&[&one(0.5)?, &one(2.0)?, &one(1.0)?])?;
+    close(&[out[0].item()?, out[1].item()?], &[0.5f32.sin() * 2.0, 0.5f32.cos() * 2.0]);
+    let batch = f.grad(&[0])?.vmap(&[Some(0), None], 3)?.compile()?;
+    let out = batch.run(&[&ctx.array(&[0.0f32, 0.5, 1.0], &[3])?, &one(2.0)?])?;
+    close(&out[0].to_vec()?, &[2.0, 2.0 * 0.5f32.cos(), 2.0 * 1.0f32.cos()]);
+    Ok(())
+}
+
+struct State<T> {
+    angle: T,
+    speed: T,
+}
+ricci::tree_struct!(State { angle, speed });
+
+fn step(s: &State<Value>, dt: f64) -> State<Value> {
+    let speed = &s.speed - s.angle.sin() * dt;
+    State { angle: &s.angle + &speed * dt, speed }
+}
+
+#[test]
+fn a_scan_over_a_struct_with_its_gradient() -> Result<()> {
+    let ctx = Context::new()?;
+    let start = State { angle: F32.shape(&[]), speed: F32.shape(&[]) };
+    let f = ctx.trace("swing", start, |s| {
+        let (last, path) = scan(&s, &(), Some(20), |s: State<Value>, ()| {
+            let next = step(&s, 0.1);
+            let angle = next.angle.clone();
+            (next, angle)
+        });
+        (last.angle, path)
+    })?;
+    let run = |angle: f32| -> Result<f32> {
+        Ok(f.compile()?.run(&[&ctx.scalar(angle)?, &ctx.scalar(0.0f32)?])?[0].item()?)
+    };
+    let (mut angle, mut speed) = (1.0f32, 0.0f32);
+    for _ in 0..20 {
+        speed -= angle.sin() * 0.1;
+        angle += speed * 0.1;
+    }
+    close(&[run(1.0)?], &[angle]);
+    let last = ctx.trace("last", (F32.shape(&[]), F32.shape(&[])), |(a, s)| f.call(&[&a, &s]).remove(0))?;
+    let g = last.grad(&[0])?.compile()?.run(&[&ctx.scalar(1.0f32)?, &ctx.scalar(0.0f32)?])?;
+    let difference = (run(1.001)? - run(0.999)?) / 0.002;
+    assert!((g[0].item::<f32>()? - difference).abs() < 1e-3);
+    Ok(())
+}
+
+#[test]
+fn loops_and_branches_capture_values_around_them() -> Result<()> {
+    let ctx = Context::new()?;
+    // Newton's method for the root of `a`, a branch in its body.
+    let f = ctx.trace("root", F32.shape(&[]), |a| {
+        let one = a.full_like(1.0);
+        let (x, _) = while_loop(
+            |(x, _): (Value, Value)| (&x * &x - &a).abs().gt(1e-4),
+            |(x, n)| {
+                let next = cond(&x.gt(0.0), |x: Value| (&x + &a / &x) / 2.0, |x: Value| -x, &x);
+                (next, n + 1.0)
+            },
+            &(one, a.full_like(0.0)),
+        );
+        x
+    })?;
+    let out = f.vmap(&[Some(0)], 3)?.compile()?.run(&[&ctx.array(&[1.0f32, 2.0, 9.0], &[3])?])?;
+    close(&out[0].to_vec()?, &[1.0, 2.0f32.sqrt(), 3.0]);
+    Ok(())
+}
+
+#[test]
+fn nested_captures_and_stacked_outputs() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.trace("f", (F32.shape(&[3]), F32.shape(&[])), |(xs, k)| {
+        let (sum, ys) = scan(&k.full_like(0.0), &xs, None, |sum: Value, x: Value| {
+            let (inner, ()) = scan(&x, &(), Some(2), |v: Value, ()| (v * &k, ()));
+            (sum + &inner, inner + &x)
+        });
+        (sum, ys)
+    })?;
+    let out = f.compile()?.run(&[&ctx.array(&[1.0f32, 2.0, 3.0], &[3])?, &ctx.scalar(2.0f32)?])?;
+    close(&out[0].to_vec()?, &[24.0]);
+    close(&out[1].to_vec()?, &[5.0, 10.0, 15.0]);
+    Ok(())
+}
+
+#[test]
+fn jit_takes_and_gives_trees() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.jit(|(s, dt): (State<Value>, Value)| {
+        let speed = &s.speed - s.angle.sin() * &dt;
+        State { angle: &s.angle + &speed * dt, speed }
+    });
+    for size in [1, 4] {
+        let of = |x: f32| ctx.array(&vec![x; size], &[size as i64]);
+        let out = f.call((State { angle: of(0.5)?, speed: of(1.0)? }, ctx.scalar(0.1f32)?))?;
+        let speed = 1.0 - 0.5f32.sin() * 0.1;
+        close(&out.angle.to_vec()?, &vec![0.5 + speed * 0.1; size]);
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_share_programs_and_code() -> Result<()> {
+    let ctx = Context::new()?;
+    let code = ctx.trace("f", F32.shape(&[]), |x| x.exp())?.compile()?;
+    std::thread::scope(|s| {
+        for i in 0..4 {
+            let (ctx, code) = (ctx.clone(), code.clone());
+            s.spawn(move || {
+                for j in 0..50 {
+                    let x = (i * j) as f32 / 50.0;
+                    let out = code.run(&[&ctx.scalar(x).unwrap()]).unwrap();
+                    close(&[out[0].item().unwrap()], &[x.exp()]);
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+#[test]
+fn mistakes_name_the_primitive_and_the_line() -> Result<()> {
+    let ctx = Context::new()?;
+    let line = line!() + 1;
+    let e = ctx.trace("f", (F32.shape(&[2]), I32.shape(&[2])), |(x, y)| (x * y).sum().sin()).unwrap_err();
+    assert_eq!((e.code(), e.primitive()), (Code::InvalidArgument, "mul"));
+    assert_eq!(e.place().map(|(file, line)| (file.ends_with("programs.rs"), line)), Some((true, line)));
+    assert!(e.message().contains("f32[2]") && e.message().contains("i32[2]"), "{}", e);
+
+    let e = ctx.trace("f", (F32.shape(&[2]), F32.shape(&[3])), |(x, y)| x + y).unwrap_err();
+    assert!(e.message().contains("f32[2] and f32[3] cannot be broadcast together"), "{}", e);
+    let e = ctx.trace("f", F32.shape(&[2]), |x| x.emit("no_such", &[], &[], 1)).unwrap_err();
+    assert!(e.message().contains("no_such"), "{}", e);
+    let e = ctx.trace("f", F32.shape(&[2]), |x| scan(&x, &x.sum(), None, |c: Value, _: Value| (c, ())).0).unwrap_err();
+    assert!(e.message().contains("no dimension to go along"), "{}", e);
+    Ok(())
+}
+
+#[test]
+fn wrong_calls_are_errors() -> Result<()> {
+    let ctx = Context::new()?;
+    assert!(ctx.array(&[1.0f32, 2.0], &[3]).unwrap_err().message().contains("2 elements are no f32[3]"));
+    assert!(ctx.array(&[1.0f32], &[-1]).is_err());
+    let x = ctx.array(&[1.0f32, 2.0], &[2])?;
+    assert!(x.to_vec::<f64>().unwrap_err().message().contains("f32[2]"));
+    assert!(x.item::<f32>().unwrap_err().message().contains("2 elements"));
+    let f = ctx.trace("f", F32.shape(&[2]), |x| x.sin())?;
+    assert!(f.compile()?.run(&[]).unwrap_err().message().contains("0 arguments for 1 parameters"));
+    assert!(f.compile()?.run(&[&ctx.scalar(1.0f32)?]).is_err());
+    assert!(f.grad(&[0]).is_err());
+    assert!(ctx.parse("program", "text").is_err());
+    Ok(())
+}
+
+#[test]
+fn values_of_other_traces_are_refused() -> Result<()> {
+    let ctx = Context::new()?;
+    let mut kept = None;
+    ctx.trace("first", F32.shape(&[]), |x| {
+        kept = Some(x.clone());
+        x
+    })?;
+    let old = kept.unwrap();
+    let e = ctx.trace("second", F32.shape(&[]), |x| x + &old).unwrap_err();
+    assert!(e.message().contains("does not belong to"), "{}", e);
+    Ok(())
+}
