@@ -31,7 +31,7 @@ inline void CheckSide(const Eqn& e, uint32_t i) {
   }
 }
 inline void CheckPairs(const Eqn& e, std::string_view what, const Side& lhs, Dims l, const Side& rhs, Dims r) {
-  if (l.size() != r.size()) e.Fail("lhs has ", l.size(), " ", what, " dimensions and rhs ", r.size());
+  if (l.size() != r.size()) e.Fail("lhs has ", Count(l.size(), Text(what, " dimension")), " and rhs ", r.size());
   for (size_t i = 0; i < l.size(); ++i) {
     if (lhs.type.dim(l[i]) != rhs.type.dim(r[i])) {
       e.Fail(what, " sizes ", lhs.type.dim(l[i]), " and ", rhs.type.dim(r[i]), " differ; operands are ", lhs.type,

@@ -11,5 +11,7 @@ def energy(q, k):
     return 0.5 * k * jnp.sum(jnp.diff(q) ** 2)
 
 
+if len(sys.argv) != 2:
+    sys.exit("usage: export.py FILE")
 f = ricci.from_jax(energy, np.zeros(4, np.float32), np.float32(0))
 f.value_and_grad().save(sys.argv[1])

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   ricci_executable* run;
   ricci_array *in[2], *out[2];
   const ricci_type* types;
+  uint32_t n_params, n_results;
   const float q[4] = {0.0f, 1.0f, 3.0f, 6.0f}, k = 2.0f;
   float energy, force[4];
   TRY(ricci_context_create(NULL, &ctx));
@@ -32,7 +33,8 @@ int main(int argc, char** argv) {
   if (argc != 2) return fprintf(stderr, "usage: run_saved FILE [--device cpu|cuda] [--config KEY=VALUE]...\n"), 2;
   TRY(ricci_program_load(ctx, argv[1], strlen(argv[1]), &f));
   TRY(ricci_compile(f, NULL, &run));
-  ricci_program_signature(f, NULL, &types, NULL, NULL);
+  ricci_program_signature(f, &n_params, &types, &n_results, NULL);
+  if (n_params != 2 || n_results != 2) return fprintf(stderr, "%s: not what export.py saves\n", argv[1]), 1;
   TRY(ricci_array_from_host(ricci_device_get(ctx, 0), types[0], q, NULL, &in[0]));
   TRY(ricci_array_from_host(ricci_device_get(ctx, 0), types[1], &k, NULL, &in[1]));
   TRY(ricci_executable_run(run, in, 2, out, 2, NULL));

@@ -46,7 +46,7 @@ ricci_status* ricci_program_reduce(const ricci_program* f, const ricci_reduction
     const auto fails = [&](const ir::Program& p) { return r.fails(r.self, ir::Abi(&p)) != 0; };
     const ir::Program& program = *ir::FromAbi(f);
     if (!fails(program)) {
-      return absl::FailedPreconditionError(base::Cat("ricci_program_reduce: program ", program.name, " does not fail"));
+      return absl::FailedPreconditionError(base::Cat("reduce: program ", program.name, " does not fail"));
     }
     *out = ir::Abi(pass::Reduce(ir::ProgramRef(&program), fails, {r.tries, r.seconds}).Detach());
     return absl::OkStatus();

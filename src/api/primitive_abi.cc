@@ -2,6 +2,7 @@
 #include "ricci/primitive.h"
 
 #include "api/arguments.h"
+#include "prim/nearest_name.h"
 #include "runtime/context.h"
 
 using namespace ricci;
@@ -15,9 +16,9 @@ extern "C" {
 ricci_status* ricci_prim_find(const ricci_ctx* c, const char* name, size_t len, ricci_prim* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"name", name}, {"out", out}}));
-    const prim::Row* row = FromAbi(c)->registry().Find(View(name, len));
-    if (row == nullptr || !row->listed())
-      return absl::NotFoundError(base::Cat(View(name, len), ": no such primitive; add the plugin that provides it"));
+    const prim::Registry& registry = FromAbi(c)->registry();
+    const prim::Row* row = registry.Find(View(name, len));
+    if (row == nullptr || !row->listed()) return prim::NoSuchPrimitive(registry, View(name, len));
     *out = row->id;
     return absl::OkStatus();
   });

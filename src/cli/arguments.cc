@@ -9,17 +9,22 @@ namespace {
 int64_t ToInteger(std::string_view name, std::string_view text, int64_t min, int64_t max) {
   int64_t v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
     throw UsageError("--" + std::string(name) + ": `" + std::string(text) + "` is not an integer");
   }
-  if (v < min || v > max) {
+  if (error != std::errc() || v < min || v > max) {
     throw UsageError("--" + std::string(name) + ": " + std::string(text) + " is not from " + std::to_string(min) +
                      " to " + std::to_string(max));
   }
   return v;
 }
 
+// `-` alone is standard input, and `-3` can be no option either.
+bool IsOption(std::string_view word) { return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9'); }
+
 }  // namespace
+
+bool AsksForHelp(std::string_view word) { return word == "--help" || word == "-h"; }
 
 Arguments::Arguments(const std::vector<std::string>& words, const std::vector<std::string_view>& options,
                      const std::vector<std::string_view>& flags) {
@@ -28,13 +33,15 @@ Arguments::Arguments(const std::vector<std::string>& words, const std::vector<st
   };
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word.rfind("--", 0) != 0) {
+    if (!IsOption(word)) {
       operands_.push_back(word);
       continue;
     }
+    if (word[1] != '-') throw UsageError("unknown option " + word);
     const size_t equals = word.find('=');
     const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
-    if (contains(flags, name) && equals == std::string::npos) {
+    if (contains(flags, name)) {
+      if (equals != std::string::npos) throw UsageError("--" + name + " takes no value");
       options_.emplace_back(name, "");
     } else if (!contains(options, name)) {
       throw UsageError("unknown option --" + name);
@@ -62,6 +69,11 @@ std::vector<std::string> Arguments::all(std::string_view name) const {
   return out;
 }
 
+const std::string& Arguments::file() const {
+  if (operands_.size() == 1) return operands_[0];
+  throw UsageError("takes one FILE (`-` for standard input), not " + std::to_string(operands_.size()));
+}
+
 std::string Arguments::option_or(std::string_view name, std::string otherwise) const {
   return option(name).value_or(std::move(otherwise));
 }
@@ -76,8 +88,8 @@ double Arguments::number_or(std::string_view name, double otherwise) const {
   if (!text) return otherwise;
   double v = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), v);
-  if (error != std::errc() || end != text->data() + text->size()) {
-    throw UsageError("--" + std::string(name) + ": `" + *text + "` is not a number");
+  if (error != std::errc() || end != text->data() + text->size() || !(v >= 0)) {
+    throw UsageError("--" + std::string(name) + ": `" + *text + "` is not a number of at least 0");
   }
   return v;
 }

@@ -16,13 +16,19 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Is it `--help` or `-h`?
+bool AsksForHelp(std::string_view word);
+
 class Arguments {
  public:
-  // `flags` are options without a value, `options` those with one; anything else that starts with `--` is an error.
+  // `flags` are options without a value, `options` those with one; anything else that starts with `-` is an error,
+  // except `-` itself, which is standard input.
   Arguments(const std::vector<std::string>& words, const std::vector<std::string_view>& options,
             const std::vector<std::string_view>& flags);
 
   const std::vector<std::string>& operands() const { return operands_; }
+  // The only operand; another number of them is an error.
+  const std::string& file() const;
   bool flag(std::string_view name) const { return option(name).has_value(); }
   // The last value given.
   std::optional<std::string> option(std::string_view name) const;
@@ -31,6 +37,7 @@ class Arguments {
   std::string option_or(std::string_view name, std::string otherwise) const;
   // A number outside [min, max] is an error.
   int64_t integer_or(std::string_view name, int64_t otherwise, int64_t min = INT64_MIN, int64_t max = INT64_MAX) const;
+  // A number that is not at least 0 is an error.
   double number_or(std::string_view name, double otherwise) const;
   // `1,-2,3`; nothing if it was not given. A number outside [min, max] is an error.
   std::optional<std::vector<int64_t>> integers(std::string_view name, int64_t min, int64_t max) const;

@@ -1,10 +1,12 @@
 // check: the laws of ricci/check.h, for primitives (on the examples that they carry) and for programs; one line per
 // law.
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
 #include "cli/command.h"
+#include "cli/elements.h"
 #include "ricci/check.h"
 #include "ricci/float_format.h"
 
@@ -61,8 +63,8 @@ void ReadRange(const std::string& option, std::vector<ricci_check_operand>& oper
   const size_t equals = option.find('='), dots = option.find("..");
   if (equals == std::string::npos || dots == std::string::npos || dots < equals) Bound(option, "");
   const double index = Bound(option, std::string_view(option).substr(0, equals));
-  if (!(index >= 0 && index < static_cast<double>(operands.size()))) {
-    throw UsageError("--range " + option + ": the program has " + std::to_string(operands.size()) + " parameters");
+  if (!(index >= 0 && index < static_cast<double>(operands.size())) || index != std::floor(index)) {
+    throw UsageError("--range " + option + ": the program has " + CountOfParameters(operands.size()));
   }
   ricci_check_operand& operand = operands[static_cast<size_t>(index)];
   operand.low = Bound(option, std::string_view(option).substr(equals + 1, dots - equals - 1));
@@ -84,6 +86,17 @@ uint32_t LeftOut(const Arguments& arguments) {
 }
 
 // ---- checking ----
+// Is the program one of floating numbers, none of which is precise enough for differences?
+bool IsCoarse(const Session& session, const Program& p) {
+  bool inexact = false;
+  for (ricci_type t : SignatureOf(p.get()).params) {
+    const uint32_t dtype = session.Info(t).dtype;
+    if (PartOf(dtype) == RICCI_F64) return false;
+    inexact |= ricci_float_format_of(PartOf(dtype)).exponent_bits != 0;
+  }
+  return inexact;
+}
+
 ricci_status* CheckProgram(const Session& session, const Arguments& arguments, const Program& p,
                            const ricci_check_opts& o) {
   std::vector<ricci_check_operand> operands;
@@ -102,20 +115,27 @@ ricci_status* CheckProgram(const Session& session, const Arguments& arguments, c
 bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand) {
   Tally tally;
   const std::string device = arguments.option_or("device", "");
-  if (device == "cuda") session.AddGpus();
+  if (!device.empty()) session.Device(device);  // an error before anything is printed
   ricci_check_opts o = ricci_check_opts_default();
   o.device = {device.data(), device.size()};
   o.sink = &tally;
   o.law = PrintLaw;
+  const bool is_primitive = IsPrimitive(session, operand);
+  if (!is_primitive && operand != "-" && !std::ifstream(operand)) {
+    throw Failure(operand + ": no such primitive, and no such file");
+  }
   std::printf("%s\n", operand == "-" ? "<stdin>" : operand.c_str());
   ricci_status* s = nullptr;
-  if (IsPrimitive(session, operand)) {
+  bool is_coarse = false;
+  if (is_primitive) {
     s = ricci_check_primitive(session.context(), operand.data(), operand.size(), nullptr, 0, &o);
   } else {
-    if (operand != "-" && !std::ifstream(operand)) throw Failure(operand + ": no such primitive, and no such file");
-    s = CheckProgram(session, arguments, session.Load(operand), o);
+    const Program p = session.Load(operand);
+    s = CheckProgram(session, arguments, p, o);
+    is_coarse = !arguments.flag("no-derivatives") && IsCoarse(session, p);
   }
   if (tally.told == 0) Check(s);
+  if (is_coarse) std::puts("  derivatives are checked in f64 only: make the parameters f64 for that");
   ricci_status_free(s);
   return tally.failed == 0;
 }
@@ -140,10 +160,10 @@ std::span<const Command> CheckCommands() {
       {"check",
        "[OPTIONS] [PRIMITIVE... | FILE]",
        "checks primitives or a program against the laws",
-       "\nEvery rule is compared with what it means: derivatives with central differences, batches with loops, "
-       "devices\n"
-       "with `ref`. A primitive is checked on the examples that its row carries; without operands, all primitives of\n"
-       "the plugin given by --plugin. One line per law; exit status 1 if one does not hold.\n"
+       "\nEvery rule is compared with what it means: derivatives with central differences (in f64 only, since others\n"
+       "are too coarse), batches with loops, devices with `ref`. A primitive is checked on the\n"
+       "examples that its row carries; without operands, all primitives of the plugin given by --plugin. One line per\n"
+       "law; exit status 1 if one does not hold.\n"
        "\n  --device KIND        compare this device with ref (default: all)\n"
        "  --range 'I=LOW..HIGH'  elements of parameter I of a program (default: -2..2, integers 0..4)\n"
        "  --seed N             the elements are drawn from this seed (default: 0)\n"

@@ -1,4 +1,5 @@
 // info, convert: what is in a file, and the same in another form.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <map>
@@ -95,20 +96,36 @@ bool HoldsArrays(std::string_view bytes) {
   return numpy || (bytes.size() > 8 && bytes[7] == 0 && bytes[8] == '{');
 }
 
+// Arrays are read from files.
+const std::string& ArraysPath(const std::string& path) {
+  if (path == "-") throw Failure("standard input holds arrays, which are read from a file; give its name");
+  return path;
+}
+
 void Info(const Session& session, const Arguments& arguments) {
-  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
-  const std::string& path = arguments.operands()[0];
+  const std::string& path = arguments.file();
   const std::string bytes = ReadAll(path);
-  if (path != "-" && HoldsArrays(bytes)) return InfoOfArrays(LoadArrays(session, path).get());
+  if (HoldsArrays(bytes)) return InfoOfArrays(LoadArrays(session, ArraysPath(path)).get());
   const Program p = session.ToProgram(bytes, path);
   InfoOfProgram(session, p.get(), ricci_program_is_binary(bytes.data(), bytes.size()) != 0);
 }
 
 // ---- convert ----
+bool NamesArrays(std::string_view path) {
+  return std::any_of(std::begin(kFormats) + 1, std::end(kFormats),
+                     [&](std::string_view format) { return path.ends_with("." + std::string(format)); });
+}
+
 void ConvertProgram(const Session& session, const std::string& bytes, const std::string& from, const std::string& to,
                     std::string form) {
   const Program p = session.ToProgram(bytes, from);
-  if (form.empty()) form = ricci_program_is_binary(bytes.data(), bytes.size()) != 0 ? "text" : "binary";
+  if (form.empty()) {
+    if (NamesArrays(to)) {
+      throw Failure(to + ": that ending is one of arrays, and " + (from == "-" ? "<stdin>" : from) +
+                    " holds a program");
+    }
+    form = ricci_program_is_binary(bytes.data(), bytes.size()) != 0 ? "text" : "binary";
+  }
   if (form == "text") return WriteAll(to, TextOf(p.get()));
   if (form != "binary") throw UsageError("--to: a program is text or binary, not `" + form + "`");
   Check(ricci_program_save(p.get(), to.data(), to.size()));
@@ -132,11 +149,10 @@ void ConvertArrays(const Session& session, const std::string& from, const std::s
 
 void Convert(const Session& session, const Arguments& arguments) {
   const auto to = arguments.option("output");
-  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
+  const std::string& from = arguments.file();
   if (!to) throw UsageError("takes --output FILE");
-  const std::string& from = arguments.operands()[0];
   const std::string bytes = ReadAll(from), form = arguments.option_or("to", "");
-  if (from != "-" && HoldsArrays(bytes)) return ConvertArrays(session, from, *to, form);
+  if (HoldsArrays(bytes)) return ConvertArrays(session, ArraysPath(from), *to, form);
   ConvertProgram(session, bytes, from, *to, form);
 }
 

@@ -174,9 +174,9 @@ struct Progress {
     try {
       if (tries++, !fails(candidate)) return 0;
       const std::string text = TextOf(candidate);
-      std::fprintf(stderr, "reduce: %zu lines after %llu tries\n",
+      std::fprintf(stderr, "reduce: %zu lines after %llu %s\n",
                    static_cast<size_t>(std::count(text.begin(), text.end(), '\n')),
-                   static_cast<unsigned long long>(tries));
+                   static_cast<unsigned long long>(tries), tries == 1 ? "try" : "tries");
       return 1;
     } catch (...) {
       error = std::current_exception();

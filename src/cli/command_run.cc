@@ -58,7 +58,7 @@ void Run(const Session& session, const Arguments& arguments) {
   for (ricci_array* a : out) results.push_back(Own(a));
   if (const auto path = arguments.option("output")) return SaveResults(session, *path, results);
   for (size_t i = 0; i < results.size(); ++i) {
-    std::vector<unsigned char> bytes(ricci_array_bytes(out[i]));
+    std::vector<unsigned char> bytes = HostBytes(session, s.results[i]);
     Check(ricci_array_copy_to_host(out[i], bytes.data(), bytes.size()));
     const std::string text =
         ElementsText(session.Info(s.results[i]), bytes.data(), arguments.integer_or("limit", 64, 0));
@@ -73,7 +73,8 @@ void PrintStats(const Session& session, const ricci_executable* x) {
   ricci_executable_info(x, &s);
   std::printf("passes          %10.3f ms\nlowering        %10.3f ms\ncode generation %10.3f ms%s\n",
               s.transform_s * 1e3, s.lower_s * 1e3, s.codegen_s * 1e3, s.cache_hit != 0 ? " (from the cache)" : "");
-  std::printf("plan            %10u kernels, %u library calls, %u steps\n", s.kernels, s.library_calls, s.steps);
+  std::printf("plan            %10u kernel%s, %u library call%s, %u step%s\n", s.kernels, s.kernels == 1 ? "" : "s",
+              s.library_calls, s.library_calls == 1 ? "" : "s", s.steps, s.steps == 1 ? "" : "s");
   std::printf("code            %10" PRIu64 " bytes\nworking memory  %10" PRIu64 " bytes\nconstants       %10" PRIu64
               " bytes\n",
               s.code_bytes, s.arena_bytes + s.scratch_bytes, s.constant_bytes);
@@ -109,6 +110,7 @@ bool HasNative(const Session& session, const Arguments& arguments) {
 }
 
 void CompileCommand(const Session& session, const Arguments& arguments) {
+  if (arguments.flag("explain") && arguments.option("dump")) throw UsageError("takes one of --explain and --dump");
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
   const std::string stage = arguments.flag("explain") ? "decisions" : arguments.option_or("dump", "");
@@ -190,7 +192,8 @@ void Bench(const Session& session, const Arguments& arguments) {
 std::span<const Command> RunCommands() {
   constexpr std::string_view kRunDetails =
       "\n  --input 'I=LITERAL' value of parameter I as in program text, such as '0=[1.0, 2.0]' or '1=0.5'\n"
-      "  --input I=@FILE     the same from .npy, .npz or .safetensors; I=@FILE:NAME for one of several arrays\n"
+      "  --input I=@FILE     the same from .npy, .npz or .safetensors; I=@FILE:NAME for one of several arrays;\n"
+      "                      random keys as jax.random.key_data gives them, u32[...,2], or as u64\n"
       "  --seed N            the other inputs are drawn from this seed (default: 0)\n"
       "  --device KIND       ref, cpu, cuda (default: the best one)\n"
       "  --opt N             1 compiles fast, 2 and 3 run fast\n"
@@ -204,7 +207,8 @@ std::span<const Command> RunCommands() {
       "                      calls and copies, with names, lines, threads and times\n"
       "  --limit N           elements printed per result (default: 64)\n"
       "  --check-nans        first runs each equation by itself, and fails at the first one that makes a NaN or an\n"
-      "                      infinity, in loops and branches too, with its line; takes tens of times as long\n";
+      "                      infinity of finite operands, in loops and branches too, with its line; takes tens of\n"
+      "                      times as long\n";
   static const std::string bench_details =
       std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
   static const std::string compile_details =

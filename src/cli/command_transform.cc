@@ -8,18 +8,22 @@ namespace {
 
 void Write(ricci_program* p) { std::fputs(TextOf(Own(p).get()).c_str(), stdout); }
 
+// The parameters that an option lists, which the program must have.
+std::vector<uint32_t> Checked(const std::vector<int64_t>& given, const std::string& option, size_t n_params) {
+  for (int64_t i : given) {
+    if (i >= 0 && i < static_cast<int64_t>(n_params)) continue;
+    throw Failure("--" + option + " " + std::to_string(i) + ": the program has " + CountOfParameters(n_params));
+  }
+  return {given.begin(), given.end()};
+}
+
 // The parameters of --wrt; those of a floating type if it is not given.
 std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments, const ricci_program* p) {
   const std::vector<ricci_type> params = SignatureOf(p).params;
   std::vector<uint32_t> out;
   if (const auto given = arguments.integers("wrt", INT64_MIN, INT64_MAX)) {
-    for (int64_t i : *given) {
-      if (i < 0 || i >= static_cast<int64_t>(params.size())) {
-        throw Failure("--wrt " + std::to_string(i) + ": the program has " + CountOfParameters(params.size()));
-      }
-      out.push_back(static_cast<uint32_t>(i));
-    }
-    return out;
+    if (given->empty()) throw UsageError("--wrt names no parameter");
+    return Checked(*given, "wrt", params.size());
   }
   for (uint32_t i = 0; i < params.size(); ++i) {
     const uint32_t dtype = session.Info(params[i]).dtype;
@@ -60,11 +64,13 @@ void Vjp(const Session& session, const Arguments& arguments) {
   Write(part == "fwd" ? fwd : bwd);
 }
 
-std::vector<int32_t> Axes(const Arguments& arguments, std::string_view name, size_t n) {
+// `what`: what the option has an axis for, and how many there are.
+std::vector<int32_t> Axes(const Arguments& arguments, std::string_view name, size_t n, const std::string& what) {
   const auto given = arguments.integers(name, -1, RICCI_MAX_RANK);
   if (!given) return std::vector<int32_t>(n, 0);
   if (given->size() != n) {
-    throw Failure("--" + std::string(name) + ": " + std::to_string(n) + " axes are needed, one for each, -1 for none");
+    throw Failure("--" + std::string(name) + ": " + std::to_string(given->size()) +
+                  (given->size() == 1 ? " axis is given" : " axes are given") + ", the program has " + what);
   }
   return {given->begin(), given->end()};
 }
@@ -79,9 +85,9 @@ uint32_t ScheduleOf(std::string_view name) {
 void Vmap(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
   const Signature s = SignatureOf(f.get());
-  const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size());
-  const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size());
-  if (!arguments.option("size")) throw UsageError("vmap needs --size N");
+  const std::vector<int32_t> in = Axes(arguments, "in-axes", s.params.size(), CountOfParameters(s.params.size()));
+  const std::vector<int32_t> out_axes = Axes(arguments, "out-axes", s.results.size(), CountOfResults(s.results.size()));
+  if (!arguments.option("size")) throw UsageError("takes --size N");
   ricci_vmap_opts options = ricci_vmap_opts_default();
   options.schedule = ScheduleOf(arguments.option_or("schedule", "auto"));
   ricci_program* out = nullptr;
@@ -95,14 +101,9 @@ void Batch(const Session& session, const Arguments& arguments) {
   const Signature s = SignatureOf(f.get());
   std::vector<uint8_t> batched(s.params.size(), 1), out_batched(s.results.size(), 0);
   if (const auto given = arguments.integers("params", INT64_MIN, INT64_MAX)) {
-    for (int64_t i : *given) {
-      if (i < 0 || i >= static_cast<int64_t>(s.params.size())) {
-        throw Failure("--params " + std::to_string(i) + ": there is no such parameter");
-      }
-    }
-    batched = Mask({given->begin(), given->end()}, s.params.size());
+    batched = Mask(Checked(*given, "params", s.params.size()), s.params.size());
   }
-  if (!arguments.option("size")) throw UsageError("batch needs --size N");
+  if (!arguments.option("size")) throw UsageError("takes --size N");
   ricci_program* out = nullptr;
   Check(ricci_batch(f.get(), batched.data(), static_cast<uint32_t>(batched.size()), arguments.integer_or("size", 0),
                     nullptr, out_batched.data(), &out));

@@ -44,9 +44,10 @@ uint64_t Draw(uint32_t dtype, std::mt19937_64& random) {
   }
 }
 
-Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt19937_64& random) {
+Array Random(const Session& session, ricci_type id, ricci_device* device, std::mt19937_64& random) {
+  const TypeInfo type = session.Info(id);
   const uint32_t part = PartOf(type.dtype), size = ricci_dtype_size(part);
-  std::vector<unsigned char> bytes(type.bytes());
+  std::vector<unsigned char> bytes = HostBytes(session, id);
   for (size_t at = 0; at < bytes.size(); at += size) {
     const uint64_t bits = Draw(part, random);
     std::memcpy(bytes.data() + at, &bits, size);
@@ -56,13 +57,28 @@ Array Random(const TypeInfo& type, ricci_type id, ricci_device* device, std::mt1
   return Own(out);
 }
 
-// The user did not write this program: messages leave out its line and column.
+// `0=x.npy` instead of `0=@x.npy`.
+bool IsFile(const std::string& text) {
+  std::FILE* file = std::fopen(text.c_str(), "rb");
+  if (file != nullptr) std::fclose(file);
+  return file != nullptr;
+}
+
+// The user did not write the program around the literal: messages leave out its line and column, and what follows it.
 Program ParseLiteral(const Session& session, ricci_type type, const std::string& text, const std::string& origin) {
   try {
     return session.Parse("program () { %0: " + session.TypeText(type) + " = constant " + text + " return %0 }", origin);
   } catch (const Failure& e) {
-    const std::string message = e.what();
+    if (IsFile(text)) throw Failure(origin + ": `" + text + "` is a file; write @" + text + " for the array in it");
+    std::string message = e.what();
+    constexpr std::string_view kAfter = ", not `return`";
     const size_t end = message.find(": ");
+    if (message.find("expected an equation or `return`") != message.npos ||
+        message.ends_with("expected `(`, not `return`")) {
+      throw Failure(origin + ": something follows the literal");
+    }
+    if (message.ends_with(kAfter))
+      message.replace(message.size() - kAfter.size(), kAfter.size(), ", the text ends here");
     throw Failure(origin + (end == std::string::npos ? ": " + message : message.substr(end)));
   }
 }
@@ -90,6 +106,7 @@ T As(const void* p) {
 }
 
 std::string Number(double v, int digits) {
+  if (std::isnan(v)) return "nan";  // whatever its sign, which says nothing
   char text[40];
   std::snprintf(text, sizeof text, "%.*g", digits, v);
   return text;
@@ -143,7 +160,7 @@ std::vector<std::string> Literals(const Arguments& arguments, size_t n) {
     const std::string index = text.substr(0, equals);
     const bool is_number =
         !index.empty() && index.find_first_not_of("0123456789") == std::string::npos && index.size() < 6;
-    if (equals == std::string::npos || !is_number || equals + 1 == text.size())
+    if (equals == std::string::npos || !is_number || text.substr(equals + 1).find_first_not_of('@') == text.npos)
       throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]', or INDEX=@FILE");
     const auto i = static_cast<size_t>(std::stoi(index));
     if (i >= n) throw Failure("--input " + index + ": the program has " + CountOfParameters(n));
@@ -160,7 +177,7 @@ std::vector<Array> Made(const Session& session, const Arguments& arguments, cons
   for (size_t i = 0; i < params.size(); ++i) {
     const std::string origin = "--input " + std::to_string(i);
     if (literals[i].empty()) {
-      out.push_back(Random(session.Info(params[i]), params[i], device, random));
+      out.push_back(Random(session, params[i], device, random));
     } else if (literals[i][0] == '@') {
       out.push_back(FromFile(session, params[i], literals[i].substr(1), origin, device));
     } else {

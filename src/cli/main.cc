@@ -1,4 +1,6 @@
 // ricci: programs in text or binary form, transformed, compiled, run and measured from the command line.
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 #include "cli/command.h"
@@ -10,11 +12,12 @@ constexpr char kHelp[] = R"(ricci: numerical programs as text: derivatives, batc
 
 usage: ricci COMMAND [OPTIONS] FILE       FILE is `-` for standard input; a program is text or binary
        ricci help COMMAND                 options of one command
+       ricci --version                    version, compiler, options of the build
 
 )";
 constexpr char kExample[] = R"(
 Options of every command: --config KEY=VALUE (threads, vmap, dump_dir, log_compiles; cache_dir: a folder that keeps
-compiled code; and those below), --plugin FILE (loads a plugin).
+compiled code, cache_bytes at most; and those below), --plugin FILE (loads a plugin).
 
 GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are opened when they are asked for:
   --config cuda.driver=FILE        libcuda.so.1, if it is not where the system looks
@@ -37,7 +40,7 @@ A first program (f.ricci):
   ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
   ricci compile f.ricci --dump plan                 what is run
   ricci compile f.ricci --explain                   how, and why
-  ricci check f.ricci                               its derivatives and batches against differences and loops
+  ricci check f.ricci                               its batches against loops; in f64 also its derivatives
 )";
 
 using Group = std::span<const Command> (*)();
@@ -71,13 +74,23 @@ void PrintHelpOf(const Command& c) {
               c.details.data());
 }
 
-void RunCommand(const Command& c, const std::vector<std::string>& words) {
+// Messages of wrong use name the command, and the help that has its options.
+void RunCommand(const Command& c, const std::vector<std::string>& words) try {
   std::vector<std::string_view> options = c.options;
   options.push_back("config");
   options.push_back("plugin");
   const Arguments arguments(words, options, c.flags);
   const Session session(arguments.all("config"), arguments.all("plugin"));
   c.run(session, arguments);
+} catch (const UsageError& e) {
+  const std::string name(c.name);
+  throw UsageError(name + ": " + e.what() + "; `ricci help " + name + "` lists its options");
+}
+
+// What was printed must have been written: a full disk or a closed pipe is an error.
+void FinishOutput() {
+  const int error = std::fflush(stdout) == 0 ? 0 : errno;
+  if (error != 0 || std::ferror(stdout) != 0) throw Failure("standard output: cannot be written" + Reason(error));
 }
 
 int Main(const std::vector<std::string>& words) {
@@ -94,9 +107,10 @@ int Main(const std::vector<std::string>& words) {
     PrintHelp(stderr);
     return 2;
   }
-  const bool wants_help = first == "help" || (words.size() > 1 && (words[1] == "--help" || words[1] == "-h"));
-  const Command* command = Find(first == "help" ? words[1] : first);
-  if (command == nullptr) throw UsageError("unknown command `" + (first == "help" ? words[1] : first) + "`");
+  const bool wants_help = first == "help" || std::any_of(words.begin() + 1, words.end(), AsksForHelp);
+  const std::string& name = first == "help" ? words[1] : first;
+  const Command* command = Find(name);
+  if (command == nullptr) throw UsageError("unknown command `" + name + "`; `ricci help` lists the commands");
   if (wants_help) {
     PrintHelpOf(*command);
   } else {
@@ -107,18 +121,17 @@ int Main(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Program LoadOperand(const Session& session, const Arguments& arguments) {
-  if (arguments.operands().size() != 1) throw UsageError("takes one FILE (`-` for standard input)");
-  return session.Load(arguments.operands()[0]);
-}
+Program LoadOperand(const Session& session, const Arguments& arguments) { return session.Load(arguments.file()); }
 
 }}}  // namespace ricci::v0::cli
 
 int main(int argc, char** argv) {
   try {
-    return ricci::cli::Main({argv + 1, argv + argc});
+    const int status = ricci::cli::Main({argv + 1, argv + argc});
+    ricci::cli::FinishOutput();
+    return status;
   } catch (const ricci::cli::UsageError& e) {
-    std::fprintf(stderr, "ricci: %s; `ricci help` lists commands and options\n", e.what());
+    std::fprintf(stderr, "ricci: %s\n", e.what());
     return 2;
   } catch (const std::bad_alloc&) {
     std::fputs("ricci: out of memory\n", stderr);

@@ -1,6 +1,8 @@
 #include "cli/session.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
@@ -22,23 +24,26 @@ ricci_ctx* NewContext() {
 
 }  // namespace
 
+std::string Reason(int error) { return error == 0 ? "" : std::string(": ") + std::strerror(error); }
+
 std::string ReadAll(const std::string& path) {
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-  if (file == nullptr) throw Failure(path + ": cannot be read");
+  if (file == nullptr) throw Failure(path + ": cannot be read" + Reason(errno));
   std::string text;
   char buffer[65536];
   for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, file)) != 0;) text.append(buffer, n);
-  const bool failed = std::ferror(file) != 0;
+  const int error = std::ferror(file) != 0 ? errno : 0;
   if (file != stdin) std::fclose(file);
-  if (failed) throw Failure(path + ": reading failed");
+  if (error != 0) throw Failure((path == "-" ? "<stdin>" : path) + ": cannot be read" + Reason(error));
   return text;
 }
 
 void WriteAll(const std::string& path, std::string_view bytes) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) throw Failure(path + ": cannot be written");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if ((std::fclose(file) != 0) || !written) throw Failure(path + ": writing failed");
+  if (file == nullptr) throw Failure(path + ": cannot be written" + Reason(errno));
+  int error = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() ? 0 : errno;
+  if (std::fclose(file) != 0 && error == 0) error = errno;
+  if (error != 0) throw Failure(path + ": cannot be written" + Reason(error));
 }
 
 void Check(ricci_status* status) {
@@ -90,7 +95,11 @@ Program Session::Load(const std::string& path) const { return ToProgram(ReadAll(
 
 Program Session::ToProgram(std::string_view bytes, const std::string& path) const {
   const std::string origin = path == "-" ? "<stdin>" : path;
-  if (ricci_program_is_binary(bytes.data(), bytes.size()) == 0) return Parse(bytes, origin);
+  if (ricci_program_is_binary(bytes.data(), bytes.size()) == 0) {
+    if (bytes.find('\0') != bytes.npos)
+      throw Failure(origin + ": holds no program, neither in binary form nor as text");
+    return Parse(bytes, origin);
+  }
   ricci_program* p = nullptr;
   Check(ricci_program_deserialize(context(), bytes.data(), bytes.size(), origin.data(), origin.size(), &p));
   return Own(p);
@@ -124,6 +133,15 @@ std::string Session::TypeText(uint32_t dtype, const int64_t* dims, size_t rank) 
   text += '[';
   for (size_t i = 0; i < rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(dims[i]);
   return text + ']';
+}
+
+std::vector<unsigned char> HostBytes(const Session& session, ricci_type t) {
+  const uint64_t bytes = session.Info(t).bytes();
+  try {
+    return std::vector<unsigned char>(bytes);
+  } catch (const std::exception&) {  // bad_alloc, length_error
+    throw Failure("out of memory: " + session.TypeText(t) + " takes " + std::to_string(bytes) + " bytes");
+  }
 }
 
 Signature SignatureOf(const ricci_program* p) {

@@ -49,6 +49,8 @@ struct TypeInfo {
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * ricci_dtype_size(dtype); }
 };
 
+// `: No such file or directory`, for an error of the system; empty for 0.
+std::string Reason(int error);
 // The bytes of a file, `-` for standard input.
 std::string ReadAll(const std::string& path);
 // Replaces a file.
@@ -81,6 +83,9 @@ class Session {
 };
 
 inline std::string CountOfParameters(size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
+inline std::string CountOfResults(size_t n) { return std::to_string(n) + (n == 1 ? " result" : " results"); }
+// Zeroed memory for the elements of a type; an error that has its size if there is none.
+std::vector<unsigned char> HostBytes(const Session& session, ricci_type t);
 Signature SignatureOf(const ricci_program* p);
 std::string TextOf(const ricci_program* p);
 // `passes`, `skip`, `flags`: as in ricci_compile_opts.

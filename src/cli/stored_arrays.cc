@@ -37,6 +37,17 @@ const ricci_named_array& Find(const std::vector<ricci_named_array>& arrays, cons
   throw Failure(path + ": no array is named " + name + "; it has " + NamesOf(arrays));
 }
 
+// A key is its two words, as jax.random.key_data gives them: u32[..., 2], or one u64.
+bool HoldsKeys(const ricci_named_array& a, const TypeInfo& keys) {
+  std::vector<int64_t> shape(a.dims, a.dims + a.rank);
+  if (a.dtype == RICCI_U32 && !shape.empty() && shape.back() == 2) {
+    shape.pop_back();
+  } else if (a.dtype != RICCI_U64) {
+    return false;
+  }
+  return keys.dtype == RICCI_KEY && shape == keys.shape;
+}
+
 }  // namespace
 
 ArrayFile LoadArrays(const Session& session, const std::string& path) {
@@ -57,8 +68,10 @@ Array FromFile(const Session& session, ricci_type type, const std::string& place
   const ArrayFile file = LoadArrays(session, path);
   const std::vector<ricci_named_array> arrays = ArraysOf(file.get());
   const ricci_named_array& a = Find(arrays, path, name);
-  if (TypeText(a) != session.TypeText(type)) {
-    throw Failure(origin + ": " + place + " is " + TypeText(a) + ", the parameter is " + session.TypeText(type));
+  const TypeInfo info = session.Info(type);
+  if (TypeText(a) != session.TypeText(type) && !HoldsKeys(a, info)) {
+    throw Failure(origin + ": " + place + " is " + TypeText(a) + ", the parameter is " + session.TypeText(type) +
+                  (info.dtype == RICCI_KEY ? "; a key is u32[2], as jax.random.key_data gives it, or a u64" : ""));
   }
   ricci_array* out = nullptr;
   Check(ricci_array_from_host(device, type, a.data, nullptr, &out));
@@ -71,8 +84,12 @@ void SaveResults(const Session& session, const std::string& path, const std::vec
   std::vector<std::string> names;
   for (const Array& a : results) {
     types.push_back(session.Info(ricci_array_type(a.get())));
-    data.emplace_back(types.back().bytes());
+    data.push_back(HostBytes(session, ricci_array_type(a.get())));
     Check(ricci_array_copy_to_host(a.get(), data.back().data(), data.back().size()));
+    if (types.back().dtype == RICCI_KEY) {  // two words each
+      types.back().dtype = RICCI_U32;
+      types.back().shape.push_back(2);
+    }
     names.push_back(std::to_string(names.size()));
   }
   std::vector<ricci_named_array> arrays;

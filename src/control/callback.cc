@@ -143,7 +143,8 @@ absl::Status PlanCall(const StructuralOp& h, ricci_library_plan& plan) {
   site->callback = ricci_context_callback(h.op.ctx, name.data(), name.size());
   if (site->callback == nullptr) {
     return absl::NotFoundError(
-        base::Cat("the context has no callback ", name, "; add it with ricci_context_add_callback"));
+        base::Cat("the context has no callback ", name,
+                  "; add it with ricci_context_add_callback, in Python with Context.add_callback"));
   }
   if (site->callback->call == nullptr) {
     return base::InvalidArgument("callback ", name, " is a rule for vmap; a run cannot call it");
@@ -218,8 +219,9 @@ constexpr std::string_view kNotLinear = "transpose: not linear";
 constinit const StructuralRow kPureCallbackRow = {
     .name = "pure_callback",
     .doc =
-        "ys... = pure_callback(xs...): what the function `callback` of the host gives for xs, of the types `results` "
-        "(f32[3], i32[]); it may be called any number of times. `vmap_method`: sequential, expand_dims, broadcast_all",
+        "ys... = pure_callback(xs...): what the function `callback` of the host gives for xs, of the types `results`, "
+        "such as `f32[3], i32[]`; it may be called any number of times. `vmap_method`: sequential, expand_dims, "
+        "broadcast_all",
     .attrs = kPureAttrs,
     .lowerings = kCalls,
     .type = TypeOfPure,

@@ -41,6 +41,7 @@ absl::StatusOr<FileArray> ReadNpy(std::string_view bytes, std::string_view origi
 absl::StatusOr<std::string> WriteNpy(const FileArray& array);
 absl::StatusOr<std::vector<FileArray>> ReadSafetensors(std::string_view bytes, std::string_view origin);
 absl::StatusOr<std::string> WriteSafetensors(std::span<const FileArray> arrays);
+bool SafetensorsHas(uint32_t dtype);
 
 // ---- shared by the formats ----
 // The bytes of an array of that type and shape, if they are at most `limit`; DATA_LOSS if not.

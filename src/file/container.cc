@@ -43,9 +43,9 @@ absl::Status Damaged(std::string_view origin, const Args&... what) {
 
 absl::Status CheckVersion(uint32_t format, std::string_view library, std::string_view origin) {
   if (format == kFormatVersion && library == base::kVersion) return absl::OkStatus();
-  return absl::FailedPreconditionError(base::Cat(origin, ": format ", format, " of ricci ", library,
-                                                 "; this is format ", kFormatVersion, " of ricci ", base::kVersion,
-                                                 ", and before version 1.0 they must be the same"));
+  return absl::FailedPreconditionError(base::Cat(origin, ": has format ", format, " of ricci ", library,
+                                                 ", this is format ", kFormatVersion, " of ricci ", base::kVersion,
+                                                 "; before version 1.0 they must be the same, so write it again"));
 }
 
 // The section that the entry describes.
@@ -84,7 +84,8 @@ std::string WriteContainer(const Sections& sections) {
 }
 
 absl::StatusOr<Sections> ReadContainer(std::string_view bytes, std::string_view origin) {
-  if (!IsBinary(bytes)) return base::InvalidArgument(origin, ": not a binary program of ricci");
+  if (!IsBinary(bytes))
+    return base::InvalidArgument(origin, ": not a binary program of ricci; ricci_program_parse reads text");
   ByteReader r(bytes.substr(kMagic.size()));
   const auto format = r.Get<uint32_t>(), n_sections = r.Get<uint32_t>();
   const std::string_view library = UpToZero(r.GetBytes(kVersionBytes));

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/status.h"
 
@@ -47,6 +49,14 @@ int MoveAll(size_t size, Move&& move) {
   return 0;
 }
 
+// The file that a link leads to; any other path as it is.
+std::string Target(const std::string& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 || !S_ISLNK(about.st_mode)) return path;
+  char found[PATH_MAX];
+  return ::realpath(path.c_str(), found) == nullptr ? path : std::string(found);
+}
+
 int WriteNew(const std::string& path, std::string_view bytes) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
@@ -67,7 +77,9 @@ struct FileBytes::OpenFile {
     Descriptor file(::open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat about {};
     if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return Failed(path, "cannot be read", errno);
-    if (!S_ISREG(about.st_mode)) return Failed(path, "cannot be read", S_ISDIR(about.st_mode) ? EISDIR : ESPIPE);
+    if (S_ISDIR(about.st_mode)) return Failed(path, "cannot be read", EISDIR);
+    if (!S_ISREG(about.st_mode))
+      return absl::FailedPreconditionError(base::Cat(path, ": cannot be read: it is no regular file"));
     return OpenFile{std::move(file), static_cast<size_t>(about.st_size)};
   }
 };
@@ -108,7 +120,12 @@ absl::StatusOr<FileBytes> FileBytes::ReadOpen(const base::HostMemory* memory, co
 }
 
 absl::Status WriteFile(std::string_view path, std::string_view bytes, std::string part) {
-  const std::string name(path);
+  struct stat about {};
+  if (::stat(std::string(path).c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
+    const int error = WriteNew(std::string(path), bytes);
+    return error == 0 ? absl::OkStatus() : Failed(path, "cannot be written", error);
+  }
+  const std::string name = Target(std::string(path));
   if (part.empty()) part = name + ".part";
   int error = WriteNew(part, bytes);
   if (error == 0 && std::rename(part.c_str(), name.c_str()) != 0) error = errno;

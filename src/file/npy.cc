@@ -173,7 +173,8 @@ absl::StatusOr<FileArray> ReadNpy(std::string_view bytes, std::string_view origi
 absl::StatusOr<std::string> WriteNpy(const FileArray& a) {
   const auto code = std::ranges::find(kCodes, a.dtype, &Code::dtype);
   if (code == std::end(kCodes)) {
-    return base::InvalidArgument("npy has no elements of ", types::Info(a.dtype).name, "; safetensors has most others");
+    return base::InvalidArgument("npy has no elements of ", types::Info(a.dtype).name,
+                                 SafetensorsHas(a.dtype) ? "; safetensors has" : "");
   }
   const std::string shape = absl::StrJoin(a.shape, ", ") + (a.shape.size() == 1 ? ",)" : ")");
   std::string dict = base::Cat("{'descr': '", types::Info(a.dtype).size == 1 ? "|" : "<", code->text,

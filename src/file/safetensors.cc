@@ -209,6 +209,8 @@ absl::StatusOr<std::vector<FileArray>> ReadSafetensors(std::string_view bytes, s
   return out;
 }
 
+bool SafetensorsHas(uint32_t dtype) { return std::ranges::find(kCodes, dtype, &Code::dtype) != std::end(kCodes); }
+
 absl::StatusOr<std::string> WriteSafetensors(std::span<const FileArray> arrays) {
   std::string header = "{";
   uint64_t at = 0;

@@ -86,6 +86,9 @@ class Parser {
   }
   absl::Status Unexpected(std::string_view wanted) const {
     if (token_.kind == TokenKind::kEnd) return Fail(token_.at, "expected ", wanted, ", the text ends here");
+    if (token_.Is('"')) return Fail(token_.at, "a text without its closing `\"`");
+    const int first = token_.text.empty() ? 32 : static_cast<unsigned char>(token_.text[0]);
+    if (first < 32 || first > 126) return Fail(token_.at, "expected ", wanted, ", not the byte ", first);
     return Fail(token_.at, "expected ", wanted, ", not `", token_.text.substr(0, 40), "`");
   }
   bool Accept(char mark) {
@@ -126,7 +129,7 @@ class Parser {
     const Token name = token_;
     out.at = name.at;
     out.dtype = name.kind == TokenKind::kIdentifier ? types::DTypeByName(name.text) : 0;
-    if (out.dtype == 0) return Unexpected("a dtype");
+    if (out.dtype == 0) return Unexpected("a dtype, such as f32 or i32");
     Advance();
     RICCI_TRY(Expect('['));
     return List(']', [&]() -> absl::Status {
@@ -326,7 +329,7 @@ class Parser {
       a.kind = RICCI_ATTR_DTYPE;
       a.i = types::DTypeByName(t.text);
     } else {
-      RICCI_TRY(AttrNumber(a));
+      RICCI_TRY(AttrNumber(a, "a number, a text in quotes, true or false, a dtype, a list or a program"));
       if (a.kind == RICCI_ATTR_INTS) a.i = a.ints[0];
       if (a.kind == RICCI_ATTR_FLOATS) a.f = a.floats[0];
       a.kind = a.kind == RICCI_ATTR_INTS ? RICCI_ATTR_INT : RICCI_ATTR_FLOAT;
@@ -337,10 +340,11 @@ class Parser {
   }
   absl::Status AttrList(TextAttr& a, uint32_t depth) {
     a.kind = token_.Is("program") ? RICCI_ATTR_PROGRAMS : RICCI_ATTR_INTS;
-    return List(']', [&] { return a.kind == RICCI_ATTR_PROGRAMS ? Nested(a, depth) : AttrNumber(a); });
+    return List(']', [&] { return a.kind == RICCI_ATTR_PROGRAMS ? Nested(a, depth) : AttrNumber(a, "a number"); });
   }
   // Adds a number; the first one with a fraction, an exponent or no finite value makes the list FLOATS.
-  absl::Status AttrNumber(TextAttr& a) {
+  absl::Status AttrNumber(TextAttr& a, std::string_view wanted) {
+    if (token_.kind != TokenKind::kNumber && !token_.Is("nan") && !token_.Is("inf")) return Unexpected(wanted);
     const bool is_float = token_.text.find_first_of(".einx") != std::string_view::npos;
     if (!is_float && a.kind != RICCI_ATTR_FLOATS) {
       a.kind = RICCI_ATTR_INTS;
@@ -348,7 +352,6 @@ class Parser {
       a.ints.push_back(v);
       return absl::OkStatus();
     }
-    if (token_.kind != TokenKind::kNumber && !token_.Is("nan") && !token_.Is("inf")) return Unexpected("a value");
     if (a.kind != RICCI_ATTR_FLOATS) a.floats.assign(a.ints.begin(), a.ints.end());
     a.kind = RICCI_ATTR_FLOATS;
     double v = 0;

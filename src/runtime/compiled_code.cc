@@ -177,7 +177,7 @@ absl::StatusOr<RunFrame*> CompiledCode::NewFrame(Stream* stream) const {
     if (on.host_memory) return on.CountOut(arena_bytes_);
     on.Free(device_block, arena_bytes_ + on.alignment, stream);
   };
-  char* block = static_cast<char*>(on.context->memory()->Allocate(block_bytes, on.alignment));
+  RICCI_ASSIGN(char* const block, AllocateBlock(block_bytes));
   std::move(undo).Cancel();
   if (on.host_memory) on.CountMade(arena_bytes_);
   auto* frame = new (block) RunFrame{};

@@ -127,6 +127,8 @@ class CompiledCode final : public base::Shared {
   // The same where it is the host's memory, which the frame's block has.
   absl::Status CountArena() const;
   absl::Status WithLargestBuffers(absl::Status status, uint64_t bytes) const;
+  // Memory of the host, for a frame and its arena.
+  absl::StatusOr<char*> AllocateBlock(uint64_t bytes) const;
   std::string LargestBuffers() const;
   // ---- dump.cc ----
   absl::StatusOr<std::string> DumpDecisions() const;

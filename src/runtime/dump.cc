@@ -93,8 +93,8 @@ absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const 
     for (const std::string& form : device()->forms) {
       if (form != "decisions") known.push_back(form);
     }
-    return base::InvalidArgument("dump: unknown stage ", pass, "; known: ", List(known), ", and the passes ",
-                                 List(pass::StageNames()));
+    return base::InvalidArgument("dump: device ", device()->Name(), " has no stage ", pass, "; it has ", List(known),
+                                 ", and the passes ", List(pass::StageNames()));
   }
   auto text = pass::TextAfter(program(), key_.PassOptions(), pass);
   if (!absl::IsNotFound(text.status())) return text;

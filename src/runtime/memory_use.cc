@@ -1,5 +1,6 @@
 // What a plan needs working memory for, for the message when there is not enough.
 #include <algorithm>
+#include <new>
 
 #include "runtime/compiled_code.h"
 
@@ -55,6 +56,18 @@ absl::StatusOr<void*> CompiledCode::AllocateArena(const Stream* stream) const {
   absl::StatusOr<void*> made = device()->Allocate(bytes, stream);
   if (made.ok()) return made;
   return WithLargestBuffers(made.status(), bytes);
+}
+
+// A small block is not what the memory ran out for, and there may be none for a message.
+absl::StatusOr<char*> CompiledCode::AllocateBlock(uint64_t bytes) const {
+  constexpr uint64_t kLarge = 1 << 20;
+  try {
+    return static_cast<char*>(device()->context->memory()->Allocate(bytes, device()->alignment));
+  } catch (const std::bad_alloc&) {
+    if (arena_bytes_ < kLarge) throw;
+    const absl::Status none = absl::ResourceExhaustedError(base::Cat("device ", device()->Name(), ": out of memory"));
+    return WithLargestBuffers(none, arena_bytes_);
+  }
 }
 
 absl::Status CompiledCode::CountArena() const {

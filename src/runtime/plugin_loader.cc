@@ -1,6 +1,7 @@
 #include "runtime/plugin_loader.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
@@ -40,6 +41,12 @@ std::string LoaderError() {
   return text == nullptr ? "unknown error of the dynamic loader" : text;
 }
 
+// The dynamic loader looks for a bare name among the libraries of the system only.
+std::string HereHint(const std::string& path) {
+  if (path.find('/') != path.npos || ::access(path.c_str(), F_OK) != 0) return "";
+  return base::Cat("; for the file in the current folder write ./", path);
+}
+
 }  // namespace
 
 absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricci_api* api) {
@@ -56,7 +63,7 @@ absl::Status LoadPlugin(Context& context, const std::string& path, const ricci_a
   // Only the dynamic loader knows where it would find a bare name.
   if (path.find('/') != path.npos) RICCI_TRY(CheckPluginFile(path));
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (object == nullptr) return absl::NotFoundError(base::Cat("plugin ", path, ": ", LoaderError()));
+  if (object == nullptr) return absl::NotFoundError(base::Cat("plugin ", path, ": ", LoaderError(), HereHint(path)));
   void* symbol = dlsym(object, "ricci_plugin_query");
   if (symbol == nullptr) {
     dlclose(object);

@@ -3,6 +3,7 @@
 #include "base/abi_text.h"
 #include "base/status_abi.h"
 #include "ir/self_reference.h"
+#include "prim/nearest_name.h"
 #include "trace/normal_attrs.h"
 
 namespace ricci { inline namespace v0 { namespace trace {
@@ -238,7 +239,7 @@ absl::StatusOr<Vals> Builder::Emit(PrimId prim, Attrs attrs, std::span<const Val
 
 absl::StatusOr<Vals> Builder::Emit(std::string_view name, Attrs attrs, std::span<const Val> in) {
   const PrimId id = registry_.vocabulary().FindPrim(name);
-  if (id == 0) return absl::NotFoundError(base::Cat(name, ": no such primitive; add the plugin that provides it"));
+  if (id == 0) return prim::NoSuchPrimitive(registry_, name);
   return Emit(id, attrs, in);
 }
 

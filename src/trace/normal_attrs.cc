@@ -90,7 +90,9 @@ absl::Status NormalizeAttrs(const prim::Row& row, std::span<const ricci_attr> gi
     out.push_back(Canonical(a));
   }
   if (out.size() == given.size()) return absl::OkStatus();
-  return base::InvalidArgument(row.name, ": an attribute is given twice");
+  const auto again =
+      std::ranges::find_if(given, [&](const ricci_attr& a) { return ir::FindAttr(given, View(a.name)) != &a; });
+  return base::InvalidArgument(row.name, ": attribute ", View(again->name), " is given twice");
 }
 
 }}}  // namespace ricci::v0::trace

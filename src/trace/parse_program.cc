@@ -5,6 +5,7 @@
 #include "base/abi_text.h"
 #include "ir/parse.h"
 #include "ir/self_reference.h"
+#include "prim/nearest_name.h"
 #include "trace/attrs.h"
 
 namespace ricci { inline namespace v0 { namespace trace {
@@ -79,7 +80,7 @@ class Reader {
 
   absl::StatusOr<Vals> Emit(Builder& b, const TextStatement& s, const Vals& values) {
     const PrimId prim = registry_.vocabulary().FindPrim(s.primitive);
-    if (prim == 0) return Fail(s.at, s.primitive, ": no such primitive");
+    if (prim == 0) return Fail(s.at, prim::NoSuchPrimitive(registry_, s.primitive).message());
     around_.push_back({prim, {}});
     auto status = Programs(b, s);
     const std::vector<ReadProgram> held = std::move(around_.back().programs);

@@ -1,5 +1,8 @@
 #include "transform/rules.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_split.h"
 #include "base/status_abi.h"
 #include "trace/roles.h"
 #include "transform/transpose.h"
@@ -26,9 +29,33 @@ const ricci_lowering* Transformable(const Row& row) {
   return nullptr;
 }
 
+// Does `names` list `rule`, as `jvp, batch` does?
+bool Lists(const std::string& names, std::string_view rule) {
+  const std::vector<std::string> listed = absl::StrSplit(names, ", ");
+  return std::ranges::find(listed, rule) != listed.end();
+}
+
+// The reason that a row gives for a rule: `not linear`, for transpose, of `jvp: integer result; transpose: not linear`.
+// What follows a `; ` belongs to the reason before it unless it names rules.
+std::string ReasonOf(const std::string& missing, std::string_view rule) {
+  constexpr std::string_view kRules[] = {"jvp", "transpose", "batch"};
+  std::string reason;
+  bool is_of_rule = false;
+  const std::vector<std::string> parts = absl::StrSplit(missing, "; ");
+  for (std::string part : parts) {
+    const std::string names = part.substr(0, part.find(": "));
+    if (names.size() < part.size() && std::ranges::any_of(kRules, [&](auto r) { return Lists(names, r); })) {
+      is_of_rule = Lists(names, rule);
+      part.erase(0, names.size() + 2);
+    }
+    if (is_of_rule) reason += base::Cat(reason.empty() ? "" : "; ", part);
+  }
+  return reason;
+}
+
 absl::Status Missing(const Row& row, const char* rule) {
-  const std::string why = row.missing.empty() ? "" : base::Cat(" (", row.missing, ")");
-  return absl::UnimplementedError(base::Cat(row.name, ": no ", rule, " rule", why));
+  const std::string why = ReasonOf(row.missing, rule);
+  return absl::UnimplementedError(base::Cat(row.name, ": no ", rule, " rule", why.empty() ? "" : " (" + why + ")"));
 }
 
 absl::Status Violation(const Row& row, const char* rule, std::string_view what) {

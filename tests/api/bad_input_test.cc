@@ -142,6 +142,11 @@ TEST_F(BadInput, Emit) {
   attr.count = 3;
   EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr})),
             "ricci_builder_emit: attribute axes has 3 elements but no data");
+  const int64_t axis = 0;
+  attr.data = &axis;
+  attr.count = 1;
+  EXPECT_EQ(ErrorOf(Emit("reduce_sum", {vals[0]}, {attr, attr})),
+            "host.cc:7: reduce_sum: attribute axes is given twice");
   EXPECT_TRUE(Ok(Emit("sin", {vals[0]})));
 }
 
@@ -164,6 +169,7 @@ TEST_F(BadInput, UnknownPrimitive) {
   ricci_prim p = 9;
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "frobnicate", 10, &p), RICCI_NOT_FOUND),
             "frobnicate: no such primitive; add the plugin that provides it");
+  EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "Sin", 3, &p), RICCI_NOT_FOUND), "Sin: no such primitive; did you mean sin?");
   // What the compiler makes of groups of equations is no primitive.
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "fusion", 6, &p), RICCI_NOT_FOUND),
             "fusion: no such primitive; add the plugin that provides it");
@@ -237,7 +243,7 @@ TEST_F(BadInput, TextNamesThePlace) {
   const std::string_view text = "program f(%x: f32[4]) {\n  %y: f32[4] = sine(%x)\n  return %y\n}";
   const std::string message = ErrorOf(ricci_program_parse(ctx, text.data(), text.size(), "a.txt", 5, &p));
   EXPECT_EQ(message.substr(0, 8), "a.txt:2:") << message;
-  EXPECT_NE(message.find("sine: no such primitive"), message.npos) << message;
+  EXPECT_NE(message.find("sine: no such primitive; did you mean sin?"), message.npos) << message;
 }
 
 TEST_F(BadInput, Run) {
@@ -410,7 +416,8 @@ TEST_F(BadInput, Dump) {
   const auto append = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
   EXPECT_EQ(
       ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
-      "dump: unknown stage soul; known: program, optimized, decisions, kernels, plan, native, object, and the passes " +
+      "dump: device " + DeviceName() +
+          " has no stage soul; it has program, optimized, decisions, kernels, plan, native, object, and the passes " +
           Passes());
   if (OnHost()) {  // `ref` runs no pass
     EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");

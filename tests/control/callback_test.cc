@@ -371,9 +371,11 @@ TEST_F(Callbacks, WrongProgramsAndCallbacks) {
   EXPECT_NE(r.ParseError(io("f65[]")).find("io_callback: results:1:2: "), std::string::npos)
       << r.ParseError(io("f65[]"));
   EXPECT_NE(r.ParseError(io("f64[]) x=1")).find("io_callback: results:1:"), std::string::npos);
-  EXPECT_EQ(CompileError("program f(%x: f64[]) { %y: f64[] = io_callback(%x) callback=\"none\" results=\"f64[]\" "
-                         "return %y }"),
-            "test:1: io_callback: the context has no callback none; add it with ricci_context_add_callback");
+  EXPECT_EQ(
+      CompileError("program f(%x: f64[]) { %y: f64[] = io_callback(%x) callback=\"none\" results=\"f64[]\" "
+                   "return %y }"),
+      "test:1: io_callback: the context has no callback none; add it with ricci_context_add_callback, in Python with "
+      "Context.add_callback");
   ricci_callback f{};
   f.hdr.size = sizeof f;
   EXPECT_EQ(Message(Add("null", f)), "callback null: call and batch are NULL");

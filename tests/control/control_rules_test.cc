@@ -187,7 +187,7 @@ TEST_F(ControlRules, ReverseModeThroughWhileNeedsABound) {
   const uint32_t arg = 0;
   const Program unbounded = r.Parse(Newton(""));
   EXPECT_EQ(Message(ricci_grad(unbounded.get(), &arg, 1, 0, &out)),
-            "test:6: while: no transpose rule (transpose: the number of trips is not known; state a bound with "
+            "test:6: while: no transpose rule (the number of trips is not known; state a bound with "
             "max_trips, or use scan)");
 }
 

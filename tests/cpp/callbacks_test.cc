@@ -96,12 +96,12 @@ TEST_F(CallbacksInCpp, CustomVmapIsBatchedByItsRule) {
                                  [](int64_t, const Values&, const std::vector<bool>&) { return HostBatch{}; });
   EXPECT_NE(MessageOf([&] {
               jit(vmap(wrong))(Vec({1, 2}));
-            }).find("custom_vmap: the rule gives 0 results and 0 flags; the function has 1 results"),
+            }).find("custom_vmap: the rule gives 0 results and 0 flags; the function has 1 result"),
             std::string::npos);
   const auto captures = [](Value x, Value y) { return custom_vmap([&](Value z) { return y * z; }, SinTimes)(x); };
   EXPECT_NE(MessageOf([&] {
               jit(captures)(Vec({1, 2}), Vec({1, 2}));
-            }).find("captures 1 values, which its rule would not see; give them as arguments"),
+            }).find("captures 1 value, which its rule would not see; make each an argument"),
             std::string::npos);
 }
 

@@ -26,12 +26,11 @@ TEST_F(NumpyErrors, OfSolutions) {
   EXPECT_ERROR_HERE(polyfit(x, Vec({1, 2}), 1),
                     "polyfit: points are f32[3] and f32[2]; they need a vector, and as many rows of y");
   EXPECT_ERROR_HERE(polyfit(x, x, -1), "polyfit: the degree is -1; it must not be negative");
-  EXPECT_ERROR_HERE(
-      linalg::multi_dot({x, x, x}),
-      "multi_dot: operand 1 has 1 dimensions; all are matrices, except that the first and the last may be "
-      "vectors");
+  EXPECT_ERROR_HERE(linalg::multi_dot({x, x, x}),
+                    "multi_dot: operand 1 has 1 dimension; all are matrices, except that the first and the last may be "
+                    "vectors");
   EXPECT_ERROR_HERE(linalg::tensorinv(ones(ctx, {2, 3}), 1),
-                    "tensorinv: the first 1 dimensions of f32[2,3] have 2 elements, the others 3");
+                    "tensorinv: the first 1 dimension of f32[2,3] has 2 elements, the others 3");
   EXPECT_ERROR_HERE(scipy::linalg::solve(eye(ctx, 3), x, "any"),
                     "solve: assume_a is any; it must be gen, sym, her or pos");
   EXPECT_ERROR_HERE(
@@ -70,7 +69,9 @@ TEST_F(NumpyErrors, OfSchurFunctions) {
 TEST_F(NumpyErrors, OfStatistics) {
   const Array x = Vec({1, 2, 3});
   EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3, 3, 3}),
-                    "histogramdd: 3 bins and 0 ranges for 2 dimensions; give one for each");
+                    "histogramdd: 3 numbers of bins for 2 dimensions; give one for each");
+  EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3, 3}, {.range = {HistogramRange({0.0, 1.0})}}),
+                    "histogramdd: 2 numbers of bins and 1 range for 2 dimensions; give one for each");
   EXPECT_ERROR_HERE(scipy::stats::rankdata(x, "first"),
                     "rankdata: method is first; it must be average, min, max, dense or ordinal");
   EXPECT_ERROR_HERE(scipy::stats::dirichlet::logpdf(x, 1.0),

@@ -73,7 +73,12 @@ TEST(ArrayFile, NpyOfNarrowFloats) {
   const FileArray bf16 = Some(RICCI_BF16, {1}, "ab", ""), tiny = Some(RICCI_F8E5M2, {1}, "a", "");
   EXPECT_NE(WriteArrays(ArrayFormat::kNpy, {&bf16, 1})->find("'descr': '<V2'"), std::string::npos);
   EXPECT_EQ(WriteArrays(ArrayFormat::kNpy, {&tiny, 1}).status().message(),
-            "npy has no elements of f8e5m2; safetensors has most others");
+            "npy has no elements of f8e5m2; safetensors has");
+  const FileArray key = Some(RICCI_KEY, {1}, "abcdefgh", "0"), f4 = Some(RICCI_F4E2M1FN, {1}, "a", "0");
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpy, {&key, 1}).status().message(), "npy has no elements of key");
+  EXPECT_EQ(WriteArrays(ArrayFormat::kNpz, {&f4, 1}).status().message(), "npy has no elements of f4e2m1fn");
+  EXPECT_EQ(WriteArrays(ArrayFormat::kSafetensors, {&key, 1}).status().message(),
+            "safetensors has no elements of key (array 0)");
 }
 
 TEST(ArrayFile, WrongNpyIsNamed) {

@@ -2,6 +2,8 @@
 // is a status.
 #include "file/program_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <random>
@@ -109,18 +111,21 @@ TEST_F(ProgramFileTest, OtherVersionsAreNamed) {
   bytes[8] = 7;
   EXPECT_EQ(
       ErrorOfBytes(bytes).message(),
-      "f: format 7 of ricci 0.1.0; this is format 1 of ricci 0.1.0, and before version 1.0 they must be the same");
+      "f: has format 7 of ricci 0.1.0, this is format 1 of ricci 0.1.0; before version 1.0 they must be the same, "
+      "so write it again");
   bytes[8] = 1;
   bytes[18] = '9';
   EXPECT_EQ(
       ErrorOfBytes(bytes).message(),
-      "f: format 1 of ricci 0.9.0; this is format 1 of ricci 0.1.0, and before version 1.0 they must be the same");
+      "f: has format 1 of ricci 0.9.0, this is format 1 of ricci 0.1.0; before version 1.0 they must be the same, "
+      "so write it again");
   EXPECT_EQ(ErrorOfBytes(bytes).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(ProgramFileTest, WrongFilesAreRefused) {
-  EXPECT_EQ(ErrorOfBytes("").message(), "f: not a binary program of ricci");
-  EXPECT_EQ(ErrorOfBytes("program() { return }").message(), "f: not a binary program of ricci");
+  EXPECT_EQ(ErrorOfBytes("").message(), "f: not a binary program of ricci; ricci_program_parse reads text");
+  EXPECT_EQ(ErrorOfBytes("program() { return }").message(),
+            "f: not a binary program of ricci; ricci_program_parse reads text");
   const std::string bytes = file::WriteProgram(*Parse(kEverything));
   EXPECT_EQ(ErrorOfBytes(bytes.substr(0, 20)).message(), "f: the file is damaged: it ends within its header");
   EXPECT_EQ(ErrorOfBytes(bytes + '\0').message(), absl::StrCat("f: the file is damaged: it has ", bytes.size() + 1,
@@ -166,6 +171,35 @@ TEST_F(ProgramFileTest, FilesOnDisk) {
             "/nonexistent/f: cannot be written: No such file or directory");
   EXPECT_EQ(file::FileBytes::Read(registry().vocabulary().memory, "/").status().message(),
             "/: cannot be read: Is a directory");
+}
+
+// What is no file of its own stays what it is: a link leads to the new file, a pipe and a device get the bytes.
+TEST_F(ProgramFileTest, LinksPipesAndDevices) {
+  const std::string path = ::testing::TempDir() + "ricci_special_file_test." + std::to_string(::getpid());
+  const std::string link = path + ".link", pipe = path + ".pipe";
+  const base::HostMemory* memory = registry().vocabulary().memory;
+  ASSERT_TRUE(file::WriteFile(path, "old").ok());
+  ASSERT_EQ(::symlink(path.c_str(), link.c_str()), 0);
+  ASSERT_TRUE(file::WriteFile(link, "new").ok());
+  EXPECT_EQ(file::FileBytes::Read(memory, path)->bytes(), "new");
+  struct stat about {};
+  ASSERT_EQ(::lstat(link.c_str(), &about), 0);
+  EXPECT_TRUE(S_ISLNK(about.st_mode));
+
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(file::WriteFile(pipe, "through").ok());
+  char bytes[16];
+  ASSERT_EQ(::read(reader, bytes, sizeof bytes), 7);
+  EXPECT_EQ(std::string_view(bytes, 7), "through");
+  ::close(reader);
+  ASSERT_EQ(::lstat(pipe.c_str(), &about), 0);
+  EXPECT_TRUE(S_ISFIFO(about.st_mode));
+  EXPECT_EQ(file::FileBytes::Read(memory, pipe).status().message(), pipe + ": cannot be read: it is no regular file");
+  EXPECT_TRUE(file::WriteFile("/dev/null", "nowhere").ok());
+  ASSERT_EQ(::stat("/dev/null", &about), 0);
+  EXPECT_TRUE(S_ISCHR(about.st_mode));
+  for (const std::string& p : {path, link, pipe}) ::unlink(p.c_str());
 }
 
 // ---- files that are mapped ----

@@ -2,8 +2,8 @@
 
 A case file holds sections separated by lines of `====`. A section is a program and, after it, steps: a line
 `$ COMMAND OPTIONS` runs `ricci COMMAND OPTIONS -` with the program on standard input; what follows is its output (of a
-failing command: its message and `exit N`). `$ A | B` passes what A prints to B. Steps that name a device this build
-lacks are skipped. Steps of a section share an empty folder; an option `--file F`, which the tool does not see, makes F
+failing command: its message and `exit N`). `$ A | B` passes what A prints to B, `$ A > F` writes it to F. Steps that
+name a device this build lacks are skipped. Steps of a section share an empty folder; an option `--file F`, which the tool does not see, makes F
 in it the operand instead of standard input. Of a step with `--profile F`, F is shown after the output, without its times.
 
 `$NAME` in a step is VALUE: what differs between machines, such as the path of a library.
@@ -11,6 +11,7 @@ in it the operand instead of standard input. Of a step with `--profile F`, F is 
 usage: golden.py TOOL [--update] [NAME=VALUE]... CASE...
 """
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -27,11 +28,17 @@ def run(tool, words, program, folder):
     if "--file" in words:
         at = words.index("--file")
         operand, words = words[at + 1], words[:at] + words[at + 2:]
-    done = subprocess.run([tool, *words, operand], input=program, capture_output=True, text=True, timeout=120,
-                          cwd=folder)
+    target = subprocess.PIPE
+    if ">" in words:
+        at = words.index(">")
+        target, words = os.open(pathlib.Path(folder) / words[at + 1], os.O_WRONLY | os.O_CREAT), words[:at]
+    done = subprocess.run([tool, *words, operand], input=program, stdout=target, stderr=subprocess.PIPE, text=True,
+                          timeout=120, cwd=folder)
+    if target != subprocess.PIPE:
+        os.close(target)
     if done.returncode != 0:
-        return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
-    return done.stdout + profile(words, folder)
+        return f"{done.stdout or ''}{done.stderr}exit {done.returncode}\n"
+    return (done.stdout or "") + profile(words, folder)
 
 
 def profile(words, folder):

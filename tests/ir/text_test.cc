@@ -144,9 +144,9 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%z)")), "t:2:20: %z is not defined before");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%y)")), "t:2:20: %y is not defined before");
   EXPECT_EQ(ErrorOf(body("%x: f32[2] = mix(%x)")), "t:2:3: %x is defined twice");
-  EXPECT_EQ(ErrorOf(body("%y: f99[2] = mix(%x)")), "t:2:7: expected a dtype, not `f99`");
+  EXPECT_EQ(ErrorOf(body("%y: f99[2] = mix(%x)")), "t:2:7: expected a dtype, such as f32 or i32, not `f99`");
   EXPECT_EQ(ErrorOf(body("%y: f32[3] = mix(%x)")), "t:2:16: mix: result 0 is f32[2], the text says f32[3]");
-  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mux(%x)")), "t:2:16: mux: no such primitive");
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mux(%x)")), "t:2:16: mux: no such primitive; did you mean mix?");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = constant [1]")), "t:2:25: the list has 1 element, the type 2");
   EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is no i8");
   EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is no i32");
@@ -155,7 +155,14 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (true, 1)")), "t:2:25: `true` is no f32");
   EXPECT_EQ(ErrorOf(body("%y: f32[-1] = constant 1.5")), "t:2:17: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf("program p(%x: f32[2], %y: f32[-1]) { return %x }"), "t:1:27: type: negative dimension in f32[-1]");
-  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=")), "t:3:3: expected a value, not `return`");
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = blend(%x)")),
+            "t:2:16: blend: no such primitive; add the plugin that provides it");
+  constexpr std::string_view kValue = "a number, a text in quotes, true or false, a dtype, a list or a program";
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=")), base::Cat("t:3:3: expected ", kValue, ", not `return`"));
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=int32")), base::Cat("t:2:26: expected ", kValue, ", not `int32`"));
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=[FFT]")), "t:2:27: expected a number, not `FFT`");
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=\"a")), "t:2:26: a text without its closing `\"`");
+  EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) n=\x80")), base::Cat("t:2:26: expected ", kValue, ", not the byte 128"));
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mix(%x) color=3")).substr(0, 28), "mix: unknown attribute color");
   EXPECT_EQ(ErrorOf(body("") + "x"), "t:4:2: expected the end of the text, not `x`");
 }

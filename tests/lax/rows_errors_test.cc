@@ -79,7 +79,7 @@ std::vector<Wrong> Structured() {
        [](const Values& in) {
          return One(lax::dot_general(in[0], in[1], {{1}, {}, {}, {}}));
        },
-       "dot_general: lhs has 1 contracting dimensions and rhs 0"},
+       "dot_general: lhs has 1 contracting dimension and rhs 0"},
       {{{kF32, {2}}, {DType::kF64, {2}}},
        [](const Values& in) {
          return One(lax::dot_general(in[0], in[1], {{0}, {0}, {}, {}}));
@@ -125,7 +125,7 @@ std::vector<Wrong> Structured() {
        "reduce_sum: attribute axes (ints) is missing"},
       {{{kF32, {2}}},
        [](const Values& in) { return One(Emit1("sine", {in[0]})); },
-       "sine: no such primitive; add the plugin that provides it"},
+       "sine: no such primitive; did you mean sin?"},
   };
 }
 

@@ -100,7 +100,7 @@ TEST(Reduction, TheSearchHasBounds) {
 
 TEST(Reduction, WrongArgumentsAreNamed) {
   ProgramRunner r;
-  EXPECT_EQ(Holding("no such text").Of(r, kLong), "ricci_program_reduce: program f does not fail");
+  EXPECT_EQ(Holding("no such text").Of(r, kLong), "reduce: program f does not fail");
   Reduction none = Holding("x");
   none.how().fails = nullptr;
   EXPECT_EQ(none.Of(r, kLong), "ricci_program_reduce: how->fails is NULL");

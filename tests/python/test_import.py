@@ -168,7 +168,7 @@ class Transformations(unittest.TestCase):
             real.jacfwd()
         both = lambda x: (x * 2, x.astype(int))  # noqa: E731
         near(ricci.from_jax(both, X).jacfwd()(X), jax.jacfwd(both)(X))
-        with self.assertRaisesRegex(TypeError, "jacrev: the function has a result that is not floating"):
+        with self.assertRaisesRegex(TypeError, r"jacrev: the function has a result that is not floating but i32\["):
             ricci.from_jax(both, X).jacrev()
 
     def test_auxiliary_of_a_list(self):

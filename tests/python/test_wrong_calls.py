@@ -18,8 +18,10 @@ HUGE = 1 << 70
 OF_FUNCTIONS = [
     (lambda f: f(X), TypeError, "f: 2 arguments expected, 1 argument given"),
     (lambda f: f(X, X, z=1), TypeError, "f: 2 arguments expected, 2 arguments and z given"),
-    (lambda f: f(X, [X]), TypeError,
-     "f: argument 1: the structure PyTreeDef(*) is expected, PyTreeDef([*]) is given"),
+    (lambda f: f(X, {"y": X}), TypeError,
+     "f: argument 1: the structure PyTreeDef(*) is expected, PyTreeDef({'y': *}) is given"),
+    (lambda f: f(X, [1, 2, 3]), TypeError,
+     "f: argument 1: an array is expected, a list is given; numpy.asarray makes one"),
     (lambda f: f(X, "a"), ricci.Error, "argument 1 is <U1, the program takes float32"),
     (lambda f: f(X, X[:2]), ricci.Error, "argument 1 has shape (2,), the program takes (3,)"),
     (lambda f: f.vmap("a"), TypeError, "vmap: size is 'a'; an integer is expected"),
@@ -60,6 +62,7 @@ OF_FUNCTIONS = [
     (lambda f: f.lower(X), TypeError, "f: 2 arguments expected, 1 argument given"),
     (lambda f: f.lower().compile().dump(3), TypeError, "dump: stage is 3; a text is expected"),
     (lambda f: f.save(3), TypeError, "save: path is 3; a path is expected"),
+    (lambda f: f.save(""), ValueError, "save: path is empty"),
     (lambda f: f.save("a\0b"), ValueError, "save: path is 'a\\x00b', which holds a null character"),
 ]
 
@@ -69,6 +72,14 @@ ELSEWHERE = [
     (lambda p: ricci.from_jax(3, X), TypeError, "from_jax: fn is 3; a function is expected"),
     (lambda p: ricci.from_jax(jnp.sin, X, order="a"), TypeError,
      "from_jax: order is 'a'; an integer is expected"),
+    (lambda p: ricci.from_jax(lambda x, m: x, X, {"m": ["a"]}), TypeError,
+     "from_jax: argument 1['m'][0] is 'a'; an array is expected; bind others with functools.partial"),
+    (lambda p: ricci.missing(lambda x, m: x, X, m=len), TypeError, "missing: argument m is <built-in function len>; "),
+    (lambda p: ricci.from_jax(lambda x: (x.sum(), x), X).grad(), TypeError,
+     "grad: the function has 2 results, not one; has_aux=True takes the gradient of the first of a pair"),
+    (lambda p: ricci.from_jax(lambda x: (x.sum(), x), X).value_and_grad(), TypeError,
+     "value_and_grad: the function has 2 results, not one; has_aux=True takes the gradient of the first of a pair"),
+    (lambda p: ricci.from_jax(lambda x: None, X).grad(), TypeError, "grad: the function has 0 results, not one"),
     (lambda p: ricci.missing(jnp.sin, X, context=3), TypeError, "missing: context is 3; a Context is expected"),
     (lambda p: ricci.Program.parse(3), TypeError, "parse: text is 3; a text is expected"),
     (lambda p: p.grad([-1]), ValueError, "grad: argnums[0] is -1; it must be from 0 to 4294967295"),
@@ -85,6 +96,8 @@ ELSEWHERE = [
      f"type: shape[0] is {HUGE}; it must be from -9223372036854775808 to 9223372036854775807"),
     (lambda p: ricci.Builder(p.context, "f", []).emit("iota", [], dtype=ricci.DType(12), shape=[2, HUGE]),
      ValueError, f"iota: attribute shape[1] is {HUGE}; it must be from -9223372036854775808 to 9223372036854775807"),
+    (lambda p: ricci.Builder(p.context, "f", ["f32"]), TypeError,
+     "Builder: params[0] is 'f32'; a pair (dtype, shape) is expected"),
     (lambda p: ricci.Builder(p.context, "f", []).emit("sin", 3), TypeError,
      "sin: operands is 3; integers are expected"),
 ]
@@ -166,9 +179,19 @@ class WrongCalls(unittest.TestCase):
                                (lambda: f.jvp((p,), ({"w": X, "b": (X[:1], None)},), s=X),
                                 "tangent of argument 0['b'][0] has shape (1,)"),
                                (lambda: f.vjp(p, s=X)[1]({"y": 1j, "n": None}), "cotangent of result['y'] has shape ()"),
-                               (lambda: f.grad(), "grad: argument 0['b'][1] is not floating")):
+                               (lambda: f.grad(),
+                                "grad: argument 0['b'][1] is not floating but i32[]: it has no derivative")):
             with self.assertRaises((ricci.Error, TypeError)) as raised:
                 wrong()
+            self.assertIn(message, str(raised.exception))
+
+    def test_typed_keys_and_their_words(self):
+        typed, words = jax.random.key(3), jax.random.key_data(jax.random.key(3))
+        for taken, wrong, message in ((typed, words, r"shape (2,), the program takes (), of typed keys (jax.random.key)"),
+                                      (words, typed, "shape (), the program takes (2,) (of typed keys the words: "
+                                                     "jax.random.key_data)")):
+            with self.assertRaises(ricci.Error) as raised:
+                ricci.from_jax(jax.random.normal, taken)(wrong)
             self.assertIn(message, str(raised.exception))
 
     def test_what_numpy_and_jax_users_pass_works(self):

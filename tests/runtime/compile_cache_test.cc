@@ -98,7 +98,8 @@ TEST_F(CompileCacheTest, DumpDirThatCannotBeIsAnError) {
   ricci_program* f = Parse(kAddText);
   ricci_executable* x = nullptr;
   const std::string message = ErrorOf(ricci_compile(f, nullptr, &x), RICCI_FAILED_PRECONDITION);
-  EXPECT_EQ(message.substr(0, 24 + dir.size()), "dump_dir: cannot create " + dir);
+  EXPECT_EQ(message.substr(0, 10 + dir.size()), "dump_dir: " + dir);
+  EXPECT_TRUE(message.ends_with(": cannot be made: Not a directory")) << message;
   ricci_program_release(f);
   std::filesystem::remove(dir);
 }

@@ -38,7 +38,11 @@ class Rules : public TransformTest {
 TEST_F(Rules, AMissingRuleIsNamedWithTheReasonOfTheRow) {
   AddRow("test.bare");
   AddRow("test.reason", [](ricci_prim_def& d) {
-    constexpr std::string_view kWhy = "jvp: integer result; transpose: not linear; batch: whole arrays only";
+    constexpr std::string_view kWhy = "jvp: integer result; try floats; transpose, batch: not linear: at all";
+    d.missing = {kWhy.data(), kWhy.size()};
+  });
+  AddRow("test.other", [](ricci_prim_def& d) {
+    constexpr std::string_view kWhy = "transpose: not linear";
     d.missing = {kWhy.data(), kWhy.size()};
   });
   constexpr auto kCode = absl::StatusCode::kUnimplemented;
@@ -46,8 +50,12 @@ TEST_F(Rules, AMissingRuleIsNamedWithTheReasonOfTheRow) {
   EXPECT_EQ(Failure(Transpose("test.bare"), kCode), "test.bare transpose test:2: test.bare: no transpose rule");
   EXPECT_EQ(Failure(Batch("test.bare"), kCode), "test.bare batch test:2: test.bare: no batch rule");
   EXPECT_EQ(Failure(Jvp("test.reason"), kCode),
-            "test.reason jvp test:2: test.reason: no jvp rule (jvp: integer result; transpose: not linear; batch: "
-            "whole arrays only)");
+            "test.reason jvp test:2: test.reason: no jvp rule (integer result; try floats)");
+  EXPECT_EQ(Failure(Transpose("test.reason"), kCode),
+            "test.reason transpose test:2: test.reason: no transpose rule (not linear: at all)");
+  EXPECT_EQ(Failure(Batch("test.reason"), kCode),
+            "test.reason batch test:2: test.reason: no batch rule (not linear: at all)");
+  EXPECT_EQ(Failure(Jvp("test.other"), kCode), "test.other jvp test:2: test.other: no jvp rule");
 }
 
 // Innermost first: a transform of a held program keeps the place of the equation that failed.
@@ -62,7 +70,7 @@ program f(%x: f64[]) {
   return %y
 })");
   EXPECT_EQ(Failure(transform::Transpose(*f, Mask{1}, {}, false), absl::StatusCode::kUnimplemented),
-            "sin transpose test:5: sin: no transpose rule (transpose: not linear)");
+            "sin transpose test:5: sin: no transpose rule (not linear)");
 }
 
 TEST_F(Rules, AtEquationAddsThePlaceAndKeepsOk) {

@@ -157,7 +157,7 @@ TEST_F(Transpose, ErrorsNameTheProgramOrThePrimitive) {
   const ir::ProgramRef f = Parse("program f(%x: f64[]) {\n  %s: f64[] = sin(%x)\n  return %s\n}");
   EXPECT_EQ(ErrorOf(transform::Transpose(*f, Mask{1, 0}, {}, false)), "transpose: program f has 1 parameter, not 2");
   const auto bad = transform::Transpose(*f, Mask{1}, {}, false);
-  EXPECT_EQ(ErrorOf(bad, absl::StatusCode::kUnimplemented), "sin: no transpose rule (transpose: not linear)");
+  EXPECT_EQ(ErrorOf(bad, absl::StatusCode::kUnimplemented), "sin: no transpose rule (not linear)");
   const base::StatusSite site = base::SiteOf(bad.status());
   EXPECT_EQ(base::Cat(site.primitive, " ", site.rule, " ", site.file, ":", site.line), "sin transpose test:2");
 }

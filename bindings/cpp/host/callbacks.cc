@@ -40,8 +40,8 @@ ricci_status* Batch(void* self, ricci_builder* b, const ricci_op* op, const ricc
     }
     const HostBatch out = (*static_cast<const BatchRule*>(self))(a->axis_size, xs, batched);
     if (out.results.size() != op->n_out || out.batched.size() != op->n_out) {
-      Fail("custom_vmap: the rule gives ", out.results.size(), " results and ", out.batched.size(),
-           " flags; the function has ", op->n_out, " results");
+      Fail("custom_vmap: the rule gives ", Count(out.results.size(), "result"), " and ",
+           Count(out.batched.size(), "flag"), "; the function has ", Count(op->n_out, "result"));
     }
     for (uint32_t i = 0; i < op->n_out; ++i) {
       a->out[i] = out.results[i].id;
@@ -122,8 +122,8 @@ void debug_print(std::string_view fmt, std::initializer_list<Operand> xs) {
 Values CustomVmapLeaves(const CallSite& site, LeafFunction f, const Values& leaves, BatchRule rule) {
   const Closed<Value> closed = Close(site, f, TypesOf(leaves));
   if (!closed.captured.empty()) {
-    site.Fail("the function captures ", closed.captured.size(), " values, which its rule would not see; give them as ",
-              "arguments");
+    site.Fail("the function captures ", Count(closed.captured.size(), "value"),
+              ", which its rule would not see; make each an argument");
   }
   const std::string name = Keep(site.context(), std::move(rule));
   ricci_program* body = closed.program.handle();

@@ -154,7 +154,8 @@ Values unravel_index(const Operand& i, const Shape& shape) {
 }
 Value ravel_multi_index(const Values& indices, const Shape& shape, std::string_view mode, Location at) {
   if (indices.empty() || indices.size() != shape.size()) {
-    FailAt(at, "ravel_multi_index: ", indices.size(), " indices for shape ", shape);
+    FailAt(at, "ravel_multi_index: ", indices.size(), indices.size() == 1 ? " index" : " indices", " for shape ",
+           shape);
   }
   if (mode != "clip" && mode != "wrap") FailAt(at, "ravel_multi_index: mode is ", mode, "; it must be clip or wrap");
   std::vector<Operand> operands;

@@ -97,7 +97,8 @@ Value AlongAll(std::string_view name, const Operand& x, Kind kind, const Shape& 
   if (count > rank) FailAt(x.at, name, ": ", count, " lengths for ", Count(rank, "dimension"));
   if (axes.empty()) axes = CountFrom(rank - count, count);
   for (int64_t& a : axes) a = Axis(name, x.at, a, rank);
-  if (!s.empty() && s.size() != axes.size()) FailAt(x.at, name, ": ", s.size(), " lengths for ", axes.size(), " axes");
+  if (!s.empty() && s.size() != axes.size())
+    FailAt(x.at, name, ": ", Count(s.size(), "length"), " for ", axes.size(), axes.size() == 1 ? " axis" : " axes");
   for (size_t i = 0; i < axes.size() && s.empty(); ++i) lengths.push_back(x.shape()[static_cast<size_t>(axes[i])]);
   if (s.empty() && kind == Kind::kRealInverse && !axes.empty()) lengths.back() = 2 * (lengths.back() - 1);
   return Transform(name, x, kind, axes, lengths, norm);

@@ -55,8 +55,9 @@ Histogramdd Count(const Operand& sample, std::span<const Operand> bins, const Hi
     FailAt(sample.at, "histogramdd: sample is ", points.type(), "; it must be [points, dimensions]");
   const auto dimensions = static_cast<size_t>(points.dim(1));
   if (bins.size() != dimensions || (!o.range.empty() && o.range.size() != dimensions)) {
-    FailAt(sample.at, "histogramdd: ", bins.size(), " bins and ", o.range.size(), " ranges for ", dimensions,
-           " dimensions; give one for each");
+    FailAt(sample.at, "histogramdd: ", ricci::Count(bins.size(), "number"), " of bins",
+           o.range.empty() ? "" : Text(" and ", ricci::Count(o.range.size(), "range")), " for ",
+           ricci::Count(dimensions, "dimension"), "; give one for each");
   }
   Values edges, index;
   Shape shape, start, stop;

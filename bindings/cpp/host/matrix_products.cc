@@ -41,7 +41,7 @@ Value multi_dot(std::span<const Operand> arrays) {
   constexpr size_t kMost = 50;  // einsum has 52 letters
   const Location at = arrays.empty() ? Location::Here() : arrays[0].at;
   if (arrays.size() < 2 || arrays.size() > kMost) {
-    FailAt(at, "multi_dot: ", arrays.size(), " arrays; it takes from 2 to ", kMost);
+    FailAt(at, "multi_dot: ", Count(arrays.size(), "array"), "; it takes from 2 to ", kMost);
   }
   const auto letter = [](size_t i) { return static_cast<char>(i < 26 ? 'a' + i : 'A' + (i - 26)); };
   std::string text;
@@ -49,9 +49,8 @@ Value multi_dot(std::span<const Operand> arrays) {
     const size_t rank = arrays[i].shape().size();
     const bool at_end = i == 0 || i + 1 == arrays.size();
     if (rank != 2 && !(rank == 1 && at_end)) {
-      FailAt(at, "multi_dot: operand ", i, " has ", rank,
-             " dimensions; all are matrices, except that the first and the "
-             "last may be vectors");
+      FailAt(at, "multi_dot: operand ", i, " has ", Count(rank, "dimension"),
+             "; all are matrices, except that the first and the last may be vectors");
     }
     if (i > 0) text += ',';
     if (rank == 2 || i > 0) text += letter(i);
@@ -70,7 +69,8 @@ Value tensorinv(const Operand& a, int64_t ind) {
   const Dims rows = v.shape().first(static_cast<size_t>(ind)), columns = v.shape().subspan(static_cast<size_t>(ind));
   const int64_t n = ElementCount(rows), m = ElementCount(columns);
   if (n != m)
-    FailAt(a.at, "tensorinv: the first ", ind, " dimensions of ", v.type(), " have ", n, " elements, the others ", m);
+    FailAt(a.at, "tensorinv: the first ", Count(ind, "dimension"), " of ", v.type(), ind == 1 ? " has " : " have ",
+           Count(n, "element"), ", the others ", m);
   Shape shape(columns.begin(), columns.end());
   shape.insert(shape.end(), rows.begin(), rows.end());
   return lax::reshape(inv(Operand(lax::reshape(v, Shape{n, n}), a.at)), shape);

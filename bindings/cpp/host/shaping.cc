@@ -83,7 +83,8 @@ Value roll(const Operand& x, int64_t shift, AxisNumber given) {
   return lax::concatenate(parts, axis);
 }
 Value roll(const Operand& x, const Shape& shifts, const Shape& axes) {
-  if (shifts.size() != axes.size()) FailAt(x.at, "roll: ", shifts.size(), " shifts for ", axes.size(), " axes");
+  if (shifts.size() != axes.size())
+    FailAt(x.at, "roll: ", Count(shifts.size(), "shift"), " for ", axes.size(), axes.size() == 1 ? " axis" : " axes");
   Value v = Use("roll", x);
   for (size_t i = 0; i < axes.size(); ++i) v = roll(Operand(v, x.at), shifts[i], axes[i]);
   return v;

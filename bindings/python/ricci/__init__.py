@@ -15,5 +15,10 @@ def __getattr__(name):
     """What needs JAX is imported on first use."""
     if name not in ("from_jax", "missing"):
         raise AttributeError(f"module 'ricci' has no attribute {name!r}")
-    from . import jax_import
+    try:
+        from . import jax_import
+    except ModuleNotFoundError as error:
+        if error.name != "jax":
+            raise
+        raise ModuleNotFoundError(f"ricci.{name} needs JAX: pip install jax==0.10.2", name="jax") from None
     return getattr(jax_import, name)

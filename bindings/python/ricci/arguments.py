@@ -95,6 +95,8 @@ def path(function, value):
         decoded = os.fsdecode(value)
     except TypeError:
         raise wrong_type(function, "path", value, "a path is") from None
+    if not decoded:
+        raise ValueError(f"{function}: path is empty")
     if "\0" in decoded:
         raise ValueError(f"{function}: path is {decoded!r}, which holds a null character")
     return decoded

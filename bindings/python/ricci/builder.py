@@ -60,6 +60,9 @@ class Builder:
         self._handle, self._owned = None, False
         self.context = given.instance("Builder", "context", context, Context)
         name, params = given.text("Builder", "name", name), given.items("Builder", "params", params, "types")
+        for i, param in enumerate(params):
+            if not isinstance(param, (tuple, list)) or len(param) != 2:
+                raise given.wrong_type("Builder", f"params[{i}]", param, "a pair (dtype, shape) is")
         self._handle = handle()
         values = (ctypes.c_uint64 * len(params))()
         types = u32s([context.type(dtype, shape) for dtype, shape in params])

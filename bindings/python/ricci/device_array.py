@@ -60,7 +60,7 @@ class Array:
         made = handle()
         if self.__dlpack_device__()[0] == CPU:
             if stream is not None:
-                raise ValueError(f"__dlpack__: stream is {stream!r}, but {self!r} is in memory of the host: None")
+                raise ValueError(f"__dlpack__: stream is {stream!r}, but {self!r} is in memory of the host; None is expected")
             lib.ricci_array_to_dlpack(self._handle, ctypes.byref(made))
         else:
             stream = LEGACY_STREAM if stream is None else stream

@@ -46,6 +46,11 @@ def _converted(name, array, dtype):
     return converted
 
 
+def _is_words(array, dtype, shape):
+    """Is a typed key, which is u64 in NumPy, given where its two words are taken?"""
+    return array.dtype == np.uint64 and dtype == np.uint32 and shape == (*array.shape, 2)
+
+
 def _pointers(handles):
     return (ctypes.c_void_p * len(handles))(*handles)
 
@@ -132,7 +137,8 @@ class Executable:
             raise Error(f"{self._name(i)} is {array.dtype}, the program takes {dtype}")
         if array.shape != shape:
             raise Error(f"{self._name(i)} has shape {array.shape}, the program takes {shape}"
-                        + (", of typed keys (jax.random.key)" if i in self._keys else ""))
+                        + (", of typed keys (jax.random.key)" if i in self._keys else "")
+                        + (" (of typed keys the words: jax.random.key_data)" if _is_words(array, dtype, shape) else ""))
         if array.dtype != dtype:
             array = _converted(lambda: self._name(i), array, dtype)
         return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])

@@ -91,7 +91,8 @@ class Function:
         leaves = [i for n in numbers for i in self._range(n)]
         for i in leaves:
             if not is_differentiable(self.program.params[i]):
-                raise TypeError(f"{function}: {self._names()[i]} is not floating: it has no derivative")
+                raise TypeError(f"{function}: {self._names()[i]} is not floating but {type_text(self.program.params[i])}: "
+                                "it has no derivative")
         return leaves, trees[0] if single else Tuple(*trees)
 
     @functools.cached_property
@@ -113,10 +114,17 @@ class Function:
 
     # ---- derivatives ----
 
+    def _check_value(self, function):
+        n = len(self.program.results)
+        if n != 1:
+            raise TypeError(f"{function}: the function has {given.count(n, 'result')}, not one"
+                            + ("; has_aux=True takes the gradient of the first of a pair" if n else ""))
+
     def grad(self, argnums=0, has_aux=False):
         """The gradient by `argnums`; with `has_aux`, (gradient, what the function returns next to its value)."""
         leaves, tree = self._chosen("grad", argnums)
         if not has_aux:
+            self._check_value("grad")
             return self._with(self.program.grad(leaves), output=tree)
         both = self.value_and_grad(argnums, has_aux=True)
         n = len(self.program.results)
@@ -128,8 +136,8 @@ class Function:
         leaves, tree = self._chosen("value_and_grad", argnums)
         if has_aux:
             _auxiliary(self.output)
-        elif len(self.program.results) != 1:
-            raise TypeError("value_and_grad: the function has several results; has_aux=True takes the gradient of the first")
+        else:
+            self._check_value("value_and_grad")
         return self._with(self.program.grad(leaves, with_value=True), output=Tuple(self.output, tree))
 
     def _active(self):

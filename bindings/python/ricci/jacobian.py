@@ -9,7 +9,7 @@ import numpy as np
 
 from ._abi import RICCI_C64, RICCI_C128, RICCI_I64
 from .builder import Builder, DType
-from .dtypes import numpy_of
+from .dtypes import numpy_of, type_text
 from .program import is_differentiable
 
 
@@ -85,7 +85,7 @@ def reverse_jacobian(program, leaves):
     """The same, one cotangent of a result element at a time."""
     for t in program.results:
         if not is_differentiable(t):
-            raise TypeError("jacrev: the function has a result that is not floating")
+            raise TypeError(f"jacrev: the function has a result that is not floating but {type_text(t)}")
     _check_kinds("jacrev", "result", program.results, "argument", [program.params[i] for i in leaves])
     wanted = [i in leaves for i in range(len(program.params))]
     order = [i for i in range(len(program.params)) if wanted[i]]

@@ -31,6 +31,14 @@ def _names(args, kwargs):
             for path, _ in leaves]
 
 
+def _check_leaves(function, args, kwargs):
+    """A text or a function is no array: fn takes it as it is only if it is no argument of what is traced."""
+    for name, leaf in zip(_names(args, kwargs), jax.tree_util.tree_leaves((args, kwargs))):
+        if isinstance(leaf, (str, bytes)) or callable(leaf):
+            wrong = given.wrong_type(function, name, leaf, "an array is")
+            raise TypeError(f"{wrong}; bind others with functools.partial")
+
+
 def _check_types(closed, args, kwargs):
     for name, aval in zip(_names(args, kwargs), closed.in_avals):
         try:
@@ -47,7 +55,7 @@ def _checked(function, fn, order, context):
 
 def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
-    or jax.ShapeDtypeStruct.
+    or jax.ShapeDtypeStruct. What is static is bound (`functools.partial(fn, mode="a")`), not an argument.
 
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
     to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
@@ -55,6 +63,7 @@ def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     debug callbacks. An argument of `fn` that is called `order`, `debug` or `context` is given by its position.
     """
     context, order = _checked("from_jax", fn, order, context)
+    _check_leaves("from_jax", args, kwargs)
     closed, out_tree = traced(fn, args, kwargs)
     _check_types(closed, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
@@ -66,6 +75,7 @@ def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
 def missing(fn, *args, order=2, context=None, **kwargs):
     """{primitive: [where and why]} for everything in `fn` that cannot be imported; empty if from_jax works."""
     context, order = _checked("missing", fn, order, context)
+    _check_leaves("missing", args, kwargs)
     refused = []
     closed, _ = traced(fn, args, kwargs)
     try:

@@ -88,6 +88,8 @@ class PyTree(Tree):
         import jax
         leaves, treedef = jax.tree_util.tree_flatten(value)
         if treedef != self.treedef:
+            if self.size == 1 and not self.treedef.children() and isinstance(value, (list, tuple)):
+                raise TypeError(f"an array is expected, a {type(value).__name__} is given; numpy.asarray makes one")
             raise TypeError(f"the structure {self.treedef} is expected, {treedef} is given")
         return leaves
 
