@@ -90,7 +90,7 @@ constexpr Planted kPlanted[] = {
 // One copy of a number for each thread, which then reads it.
 constexpr char kCopied[] =
     "asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" :: \"r\"(at), \"l\"(a + t), \"r\"(t < 60 ? 4 : 0));"
-    " s2[t] = 7; b[t] = s2[t];";
+    " s2[t] = 7;";
 constexpr char kWaited[] =
     "asm volatile(\"cp.async.commit_group;\"); asm volatile(\"cp.async.wait_group 0;\"); b[t] = s[t];";
 constexpr char kNotWaited[] =

@@ -70,7 +70,8 @@ void CompileFor(const Compiler& compiler, const std::string& architecture, const
 void CompileForReal(const std::string& text, bool unlinked) {
   static const bool all = std::getenv("RICCI_STANDIN_NVRTC_ALL") != nullptr;
   const Compiler* const compiler = Opened();
-  if (compiler == nullptr || (!all && texts++ % every != 0)) return;
+  const uint32_t one_of = every;
+  if (compiler == nullptr || one_of == 0 || (!all && texts++ % one_of != 0)) return;
   if (!all) return CompileFor(*compiler, Next(), text, unlinked);
   for (const char* const architecture : kDiffering) CompileFor(*compiler, architecture, text, unlinked);
 }
@@ -80,8 +81,8 @@ void CompileForReal(const std::string& text, bool unlinked) {
 extern "C" {
 // From now on texts are also compiled by the NVRTC in that file; false if it cannot be opened.
 int ricci_standin_nvrtc(const char* path) { return ricci::cuda::standin::Open(path); }
-// Of so many texts one.
-void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
+// From now on of so many texts one, none with 0; the number of before.
+uint32_t ricci_standin_every(uint32_t n) { return ricci::cuda::standin::every.exchange(n); }
 // So many were, for so many architectures each.
 uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
 }
