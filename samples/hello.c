@@ -1,11 +1,12 @@
-/* hello: the whole way from a program to numbers through the C ABI.
+/* hello [--device cpu|cuda] [--config KEY=VALUE]...: the whole way from a program to numbers through the C ABI.
  *
- * Builds f(x) = sum(x * sin(x)) for x: f32[4], asks for its gradient, compiles both for the CPU and prints them. Every
- * call that can fail returns a status; the sample stops at the first one that is not NULL.
+ * Builds f(x) = sum(x * sin(x)) for x: f32[4], asks for its gradient, compiles both for the device and prints them.
+ * Every call that can fail returns a status; the sample stops at the first one that is not NULL.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "add_device.h"
 #include "ricci/ricci.h"
 #include "ricci/writer.h"
 
@@ -36,18 +37,19 @@ static ricci_program* build(ricci_ctx* ctx, ricci_type vector) {
 
 static void write_text(void* file, const char* text, size_t n) { fwrite(text, 1, n, (FILE*)file); }
 
-static void print_array(const char* what, const ricci_array* a) {
-  const float* data = (const float*)ricci_array_data(a);
+static void print_array(const char* what, ricci_array* a) { /* of four numbers at most */
+  float data[4];
+  check(ricci_array_copy_to_host(a, data, ricci_array_bytes(a)));
   printf("%s", what);
   for (uint64_t i = 0; i < ricci_array_bytes(a) / sizeof(float); ++i) printf(" %.6f", data[i]);
   printf("\n");
 }
 
-int main(void) {
+int main(int argc, char** argv) {
   ricci_ctx* ctx;
   check(ricci_context_create(NULL, &ctx));
   check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
-  check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
+  check(add_device(ctx, &argc, argv)); /* the backend of that device */
 
   const int64_t dims = 4;
   const ricci_type_desc of_four = ricci_type_desc_of(RICCI_F32, 1, &dims);
@@ -59,7 +61,7 @@ int main(void) {
   check(ricci_grad(f, &by_first, 1, /*with_value=*/1, &value_and_grad));
   check(ricci_program_print(value_and_grad, stdout, write_text));
 
-  ricci_executable* run; /* on device 0, the CPU */
+  ricci_executable* run; /* on device 0 */
   check(ricci_compile(value_and_grad, NULL, &run));
   const float data[4] = {0.0f, 0.5f, 1.0f, 1.5f};
   ricci_array *x, *out[2];

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
-# JAX's results of all cases computed again and replayed; the laws of all rows on the simulated GPU and with
+# JAX's results of all cases computed again and replayed; all tests of the simulated GPU, with the laws of all rows,
+# each call of the driver failing with each code, and NVRTC compiling every text for three architectures; the laws with
 # AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX, 20,000 run on the
 # simulated GPU; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the
 # commit. A failure prints the smallest program found and the line that repeats it.
@@ -15,9 +16,11 @@ cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_fuzz ricci_j
 for device in ref cpu; do
   "$build/tests/jax/ricci_jax_replay" --device "$device" "$cases"/*.cases
 done
-"$build/tests/cuda/ricci_cuda_test"
+nvrtc=$(.venv/bin/python -c 'import nvidia.cu13; print(nvidia.cu13.__path__[0])')/lib/libnvrtc.so.13
+RICCI_STANDIN_NVRTC_ALL=1 RICCI_ALL_FAILURES=1 "$build/tests/cuda/ricci_cuda_test"
 sh tests/sanitized.sh asan "$build/asan" tests/ricci_laws_test
 "$build/tests/fuzz/ricci_fuzz" --hostile --count 50000
 .venv/bin/python tests/fuzz/against_jax.py "$build/tests/fuzz/ricci_fuzz" --compare 3000
-"$build/tests/fuzz/ricci_fuzz" --gpu "$build/tests/cuda/libricci_standin_cuda.so" --count 20000
+RICCI_STANDIN_NVRTC=$nvrtc \
+  "$build/tests/fuzz/ricci_fuzz" --gpu "$build/tests/cuda/libricci_standin_cuda.so" --count 20000
 exec "$build/tests/fuzz/ricci_fuzz" --count 1000000 --seconds "$seconds"

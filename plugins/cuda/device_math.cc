@@ -2,6 +2,7 @@
 // need where they do not hold.
 #include "codegen/math_functions.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -68,6 +69,28 @@ class TextMath final : public codegen::MathEmitter {
   mutable std::string statements_, indent_ = "  ";
   mutable uint32_t names_ = 0;
 };
+
+// Without the variables that nothing reads, of which NVRTC warns: formulas leave some.
+std::string WithoutUnread(const std::string& statements, const std::string& result) {
+  const auto reads = [](const std::string& text, const std::string& name) {
+    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      const bool is_part = (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) ||
+                           (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0);
+      if (!is_part) return true;
+    }
+    return false;
+  };
+  std::string kept = result;
+  for (size_t end = statements.size(), begin; end > 0; end = begin) {  // from the last line
+    begin = statements.rfind('\n', end - 2) + 1;
+    const std::string line = statements.substr(begin, end - begin);
+    const size_t equals = line.find(" = "), name = line.rfind(' ', equals - 1) + 1;
+    const bool defines = line.find("const ") == line.find_first_not_of(' ');
+    if (!defines || reads(kept, line.substr(name, equals - name))) kept = line + kept;
+  }
+  return kept;
+}
 
 // How an operation is written, with $s for the suffix of functions of f32; empty where that depends on the types.
 std::string_view Form(MathOp op) {
@@ -320,8 +343,8 @@ std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t ar
                                               math.Argument("y", dtype == RICCI_F64)};
     const codegen::MathEmitter::Value result = codegen::EmitFormula(math, op, std::span(in).first(arity));
     made = result != 0;
-    return type + " " + name + "(" + type + " x" + (arity > 1 ? ", " + type + " y" : "") + ") {\n" + math.statements() +
-           "  return " + (made ? math.NameOf(result) : "x") + ";\n}";
+    return type + " " + name + "(" + type + " x" + (arity > 1 ? ", " + type + " y" : "") + ") {\n" +
+           WithoutUnread(math.statements(), "  return " + (made ? math.NameOf(result) : "x") + ";\n}");
   });
   return made ? name : "";
 }

@@ -65,7 +65,8 @@ std::string KernelPrinter::IndexArithmetic(uint32_t i) const {
   const int64_t a = codegen::ConstantOf(k_, q.a).value_or(-1), b = codegen::ConstantOf(k_, q.b).value_or(0);
   if (q.op == RICCI_S_ADD && b < 0) return V(q.a) + " - " + std::to_string(-b) + "u";
   if (At(q.b).op == RICCI_K_CONST && b >= 0) return V(q.a) + sign + V(q.b) + "u";
-  return (a >= 0 ? V(q.a) + "u" : "(u32)" + V(q.a)) + sign + V(q.b);
+  // NVRTC warns of a negative number that becomes unsigned without a cast.
+  return (a >= 0 ? V(q.a) + "u" : "(u32)" + V(q.a)) + sign + (b < 0 ? "(u32)" : "") + V(q.b);
 }
 
 // A quotient or remainder of indices that C gives as it is.

@@ -35,11 +35,11 @@ struct LineSort {
 // many blocks.
 bool CutLines(LineSort& sort);
 
-// Arguments of the functions, and lines that declare from them `operands`, `results` and `other`: structs of the
-// addresses of the arrays. Tiles may be read from where `results` or `other` is, if that is not what their launch
-// writes.
+// Arguments of the functions, and lines that declare from them `operands`, which only tiles read, and `results` and
+// `other`: structs of the addresses of the arrays. Tiles may be read from where `results` or `other` is, if that is not
+// what their launch writes.
 struct LineSortFrame {
-  std::string arguments, places;
+  std::string arguments, operands, places;
 };
 // Those of a lowering of `sort`.
 LineSortFrame FrameOf(const LineSort& sort);

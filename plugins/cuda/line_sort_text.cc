@@ -29,12 +29,14 @@ static __device__ $I $N($A, $I n_left, $I n_right, $I diagonal) {
 }
 )";
 
-// $A: arguments, $P: the places, $N: elements of a line, $S: from one to the next, $B: tiles of a line.
+// $A: arguments, $O: the operands, $P: the places, $N: elements of a line, $S: from one to the next, $B: tiles of a
+// line.
 constexpr std::string_view kTiles = R"(
 // Each block sorts a tile: threads their items, then runs of these are merged.
 extern "C" __global__ void sort_tiles($A, i64 to_results) {
   __shared__ Key keys[kTile];
   __shared__ u16 order[kTile];
+$O
 $P
   const To to = to_results ? results : other;
   const i64 line = blockIdx.x / $B, first = (i64)(blockIdx.x % $B) * kTile;
@@ -161,7 +163,7 @@ class Printer {
                           {'L', "left[mid]"},
                           {'R', "right[diagonal - 1 - mid]"}});
     const std::initializer_list<std::pair<char, std::string_view>> by = {
-        {'A', frame_.arguments}, {'P', frame_.places}, {'N', n}, {'S', step}, {'B', blocks}};
+        {'A', frame_.arguments}, {'O', frame_.operands}, {'P', frame_.places}, {'N', n}, {'S', step}, {'B', blocks}};
     text += Fill(kTiles, by);
     if (sort_.merges != 0) {
       const std::string left = "KeyAt(x, left + mid * " + step + ")",
@@ -263,9 +265,8 @@ LineSortFrame FrameOf(const LineSort& sort) {
     other +=
         comma + (sort.merges == 0 ? "y" + n : "(" + type + "*)(workspace + " + std::to_string(sort.PlaceOf(i)) + ")");
   }
-  return {
-      in + out + (sort.merges == 0 ? "" : ", u8* workspace"),
-      "  const From operands = {" + operands + "};\n  const To results = {" + results + "}, other = {" + other + "};"};
+  return {in + out + (sort.merges == 0 ? "" : ", u8* workspace"), "  const From operands = {" + operands + "};",
+          "  const To results = {" + results + "}, other = {" + other + "};"};
 }
 
 std::string PrintLineSort(const LineSort& sort, const LineSortFrame& frame, DeviceText& device) {

@@ -173,8 +173,8 @@ class Printer {
   // The sort begins with what its first launch does not write.
   std::string Unsorted() const { return Pair(s_.sort.merges % 2 == 0 ? 1 : 0); }
   LineSortFrame Frame() const {
-    return {Parameters(), "  const From operands = " + Unsorted() + ";\n  const To results = " + Pair(0) +
-                              ", other = " + Pair(1) + ";"};
+    return {Parameters(), "  const From operands = " + Unsorted() + ";",
+            "  const To results = " + Pair(0) + ", other = " + Pair(1) + ";"};
   }
 
   // ---- places ----

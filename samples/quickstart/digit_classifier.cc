@@ -12,7 +12,7 @@ namespace {
 using ricci::Array;
 using ricci::Value;
 
-constexpr int64_t kHidden = 128, kBatch = 128, kEpochs = 80;
+constexpr int64_t kHidden = 128, kBatch = 128;
 constexpr int64_t kExamples = 8;  // whose gradient norms are printed
 constexpr uint64_t kSeed = 0;
 constexpr double kRate = 2e-3, kDecay1 = 0.9, kDecay2 = 0.999;
@@ -85,7 +85,7 @@ std::vector<int64_t> Order(const ricci::Context& ctx, int64_t n, uint64_t seed) 
 
 }  // namespace
 
-DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path) {
+DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path, int64_t epochs) {
   const Digits all = ReadDigits(csv_path);
   const std::vector<int64_t> order = Order(ctx, all.size(), kSeed);
   const int64_t n_train = all.size() * 4 / 5;
@@ -101,7 +101,7 @@ DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path) 
   DigitResult result{0, {}};
   double stepping = 0;
   const int64_t batches = n_train / kBatch;
-  for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
+  for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     const std::vector<int64_t> now = Order(ctx, n_train, kSeed + 2 + static_cast<uint64_t>(epoch));
     double loss = 0;
     for (int64_t i = 0; i < batches; ++i) {
@@ -117,10 +117,10 @@ DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path) 
     result.accuracy = accuracy(state.weights, test_images, test_labels).item<float>();
     char text[80];
     std::snprintf(text, sizeof text, "digits: epoch %2d/%d  loss %.4f  test accuracy %.4f", static_cast<int>(epoch + 1),
-                  static_cast<int>(kEpochs), loss, result.accuracy);
-    ShowProgress(epoch + 1, kEpochs, text);
+                  static_cast<int>(epochs), loss, result.accuracy);
+    ShowProgress(epoch + 1, epochs, text);
   }
-  std::printf("digits: %.3f ms per step of %d examples\n", 1e3 * stepping / static_cast<double>(kEpochs * batches),
+  std::printf("digits: %.3f ms per step of %d examples\n", 1e3 * stepping / static_cast<double>(epochs * batches),
               static_cast<int>(kBatch));
 
   const Digits few = Take(test, Order(ctx, test.size(), kSeed), 0, kExamples);

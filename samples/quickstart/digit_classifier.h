@@ -14,7 +14,7 @@ struct DigitResult {
   std::vector<double> losses;  // mean loss of each epoch
 };
 
-// Prints progress, times, and the gradient norms of single examples.
-DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path);
+// `epochs` passes over the training data. Prints progress, times, and the gradient norms of single examples.
+DigitResult TrainDigits(const ricci::Context& ctx, const std::string& csv_path, int64_t epochs);
 
 #endif

@@ -12,7 +12,6 @@ namespace {
 using ricci::Array;
 using ricci::Value;
 
-constexpr int64_t kPendulums = 4096, kSteps = 1000, kIterations = 100;
 constexpr double kTimeStep = 0.01, kStartAngle = 2.0;
 constexpr double kGuess = 0.3, kLowest = 0.05, kHighest = 1.0;  // friction
 constexpr double kRate = 0.05, kDecay1 = 0.8, kDecay2 = 0.95;
@@ -40,16 +39,18 @@ Motion<Value> Advance(const Motion<Value>& s, const Value& friction) {
 }
 
 // The angles of one pendulum after 1, 2, ... steps.
-Value Angles(const Value& friction) {
+Value Angles(const Value& friction, int64_t time_steps) {
   const Motion<Value> start = {full_like(friction, kStartAngle), zeros_like(friction)};
   const auto step = [&](const Motion<Value>& s, ricci::None) {
     const Motion<Value> next = Advance(s, friction);
     return std::pair(next, next.angle);
   };
-  return ricci::scan(step, start, ricci::None{}, {.length = kSteps}).second;
+  return ricci::scan(step, start, ricci::None{}, {.length = time_steps}).second;
 }
 
-Value Loss(const Value& friction, const Value& observed) { return mean(square(Angles(friction) - observed)); }
+Value Loss(const Value& friction, const Value& observed) {
+  return mean(square(Angles(friction, observed.shape()[0]) - observed));
+}
 
 template <typename T>
 struct Fit {
@@ -79,22 +80,24 @@ double WorstError(const Array& friction, const std::vector<float>& truth) {
 
 }  // namespace
 
-PendulumResult FitPendulums(const ricci::Context& ctx) {
-  std::vector<float> truth(kPendulums);
+PendulumResult FitPendulums(const ricci::Context& ctx, const PendulumSize& size) {
+  const auto n = static_cast<size_t>(size.pendulums);
+  std::vector<float> truth(n);
   for (size_t i = 0; i < truth.size(); ++i) {
-    truth[i] = static_cast<float>(kLowest + (kHighest - kLowest) * static_cast<double>(i) / (kPendulums - 1));
+    truth[i] = static_cast<float>(kLowest + (kHighest - kLowest) * static_cast<double>(i) / static_cast<double>(n - 1));
   }
-  const Array observed = ricci::jit(ricci::vmap(Angles))(Array(ctx, truth));
-  const Array zero(ctx, std::vector<float>(kPendulums, 0.0f));
-  Fit<Array> fit = {Array(ctx, std::vector<float>(kPendulums, static_cast<float>(kGuess))), zero, zero,
-                    Array(ctx, 0.0f)};
+  const auto angles = [&](const Value& friction) { return Angles(friction, size.time_steps); };
+  const Array observed = ricci::jit(ricci::vmap(angles))(Array(ctx, truth));
+  const Array zero(ctx, std::vector<float>(n, 0.0f));
+  Fit<Array> fit = {Array(ctx, std::vector<float>(n, static_cast<float>(kGuess))), zero, zero, Array(ctx, 0.0f)};
   const auto step = ricci::jit(FitStep);
   CompileAndReport("pendulums: fitting step", step, fit, observed, Array(ctx, 0.0f));
 
   PendulumResult result{0, {}};
   double stepping = 0;
-  for (int64_t i = 0; i < kIterations; ++i) {
-    const double rate = kRate * 0.5 * (1 + std::cos(M_PI * static_cast<double>(i + 1) / kIterations));
+  for (int64_t i = 0; i < size.iterations; ++i) {
+    const double rate =
+        kRate * 0.5 * (1 + std::cos(M_PI * static_cast<double>(i + 1) / static_cast<double>(size.iterations)));
     const Stopwatch watch;
     fit = step(fit, observed, Array(ctx, static_cast<float>(rate)));
     stepping += watch.seconds();
@@ -102,10 +105,11 @@ PendulumResult FitPendulums(const ricci::Context& ctx) {
     result.errors.push_back(result.worst);
     char text[80];
     std::snprintf(text, sizeof text, "pendulums: iteration %3d/%d  worst error %8.4f %%", static_cast<int>(i + 1),
-                  static_cast<int>(kIterations), 100 * result.worst);
-    ShowProgress(i + 1, kIterations, text);
+                  static_cast<int>(size.iterations), 100 * result.worst);
+    ShowProgress(i + 1, size.iterations, text);
   }
-  std::printf("pendulums: %.1f ms per step of %d pendulums x %d time steps\n", 1e3 * stepping / kIterations,
-              static_cast<int>(kPendulums), static_cast<int>(kSteps));
+  std::printf("pendulums: %.1f ms per step of %d pendulums x %d time steps\n",
+              1e3 * stepping / static_cast<double>(size.iterations), static_cast<int>(n),
+              static_cast<int>(size.time_steps));
   return result;
 }

@@ -39,9 +39,12 @@ class BareDriver {
     driver_->cuMemAllocFromPoolAsync(&p, bytes, pool_, stream);
     return p;
   }
-  // A module of this text. Null, with `error`, if it does not compile.
+  // A module of this text, which need not be one that NVRTC takes. Null, with `error`, if it does not compile.
   cuda::CuModule Load(const std::string& text, std::string& error) const {
+    const auto compile_for_real = OfStandin<uint32_t(uint32_t)>("ricci_standin_every");
+    const uint32_t before = compile_for_real(0);
     const std::string code = compiler_->Compile(text, {"sm_90"}, error);
+    compile_for_real(before);
     cuda::CuModule module = nullptr;
     if (!code.empty()) driver_->cuModuleLoadData(&module, code.data());
     return module;

@@ -16,9 +16,9 @@ class DeviceFunctions : public ::testing::Test {
   // NVRTC compiles all of them, where it is used.
   DeviceFunctions() {
     EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
-    OfStandin<void(uint32_t)>("ricci_standin_every")(1);
+    OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(1);
   }
-  ~DeviceFunctions() override { OfStandin<void(uint32_t)>("ricci_standin_every")(4); }
+  ~DeviceFunctions() override { OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(4); }
 
   // x in `from`, through each type of `chain`, as the last one.
   void ExpectSameConversions(const std::string& from, const std::vector<std::string>& chain, const Numbers& x) {

@@ -2,7 +2,8 @@
 //
 // Names are those of streams s, t and u, of memory a and b, and of what a script makes itself. Memory is 64 bytes.
 //
-//   new M S, free M S          memory of the stream-ordered pool
+//   new M S, free M S          memory of the stream-ordered pool, which counts as written; raw M S: of which nobody
+//                              has written any
 //   pin M, unpin M             pinned memory
 //   reads|writes|adds M S      a kernel; set M S: a memset; copy|peer TO FROM S: copies
 //   put M S, get M S           copies from and to memory of the host that is M's; put M S P: from pinned memory
@@ -115,13 +116,14 @@ class DriverScript {
         {"await", &DriverScript::Events},    {"ask", &DriverScript::Events},    {"lose", &DriverScript::Events},
         {"node", &DriverScript::Node},       {"move", &DriverScript::Move},     {"launch", &DriverScript::Launch},
         {"unload", &DriverScript::Contexts}, {"push", &DriverScript::Contexts}, {"pop", &DriverScript::Contexts},
-        {"thread", &DriverScript::Contexts},
+        {"thread", &DriverScript::Contexts}, {"raw", &DriverScript::Memory},
     };
     (this->*kStatements.at(w[0]))(w);
   }
 
   void New(const std::string& name, const std::string& stream) {
     memory_[name] = driver_.Allocate(kBytes, streams_[stream]);
+    OfStandin<void(cuda::CuPointer, uint64_t)>("ricci_standin_written")(memory_[name], kBytes);
   }
   void* HostOf(const std::string& name) {
     const auto pinned = memory_.find(name);
@@ -156,8 +158,9 @@ class DriverScript {
   }
   void Memory(const Words& w) {
     cuda::CuPointer& m = memory_[w[1]];
-    if (w[0] == "new") {
-      New(w[1], w[2]);
+    if (w[0] == "new" || w[0] == "raw") {
+      if (w[0] == "new") New(w[1], w[2]);
+      if (w[0] == "raw") m = driver_.Allocate(kBytes, streams_[w[2]]);
       if (m != 0) live_[w[1]] = m;
     } else if (w[0] == "free") {
       driver_->cuMemFreeAsync(m, streams_[w[2]]);

@@ -4,8 +4,10 @@
 #include <map>
 
 #include "cuda/simulated_gpu.h"
+#include "laws/example.h"
 #include "ricci/attr.h"
 #include "ricci/check.h"
+#include "runtime/context.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -38,15 +40,21 @@ bool CallsTheHost(std::string_view row) { return row == "pure_callback" || row =
 
 class CudaRowLaws : public ::testing::TestWithParam<std::string> {};
 
-// With `example`, or the examples of the row if it is NULL.
-void ExpectLaws(const ProgramRunner& runner, const std::string& row, const ricci_check_example* example) {
-  uint64_t compared = 0;
+// Counts the arrays that are compared with those of `ref`.
+ricci_check_opts OnlyOnGpu(uint64_t& compared) {
   ricci_check_opts o = ricci_check_opts_default();
   o.device = {"cuda", 4};
   o.sink = &compared;
   o.law = [](void* sink, const ricci_check_law* law) {
     if (std::string_view(law->name.ptr, law->name.len) == "device") *static_cast<uint64_t*>(sink) = law->comparisons;
   };
+  return o;
+}
+
+// With `example`, or the examples of the row if it is NULL.
+void ExpectLaws(const ProgramRunner& runner, const std::string& row, const ricci_check_example* example) {
+  uint64_t compared = 0;
+  const ricci_check_opts o = OnlyOnGpu(compared);
   EXPECT_TRUE(Ok(ricci_check_primitive(runner.ctx(), row.data(), row.size(), example, example == nullptr ? 0 : 1, &o)));
   EXPECT_GT(compared, 0u);
 }
@@ -59,6 +67,34 @@ void ExpectLaws(const std::string& row, ricci_plugin_query_fn plugin) {
 TEST_P(CudaRowLaws, Hold) {
   if (CallsTheHost(GetParam())) GTEST_SKIP() << "it calls a function of the host";
   ExpectLaws(GetParam(), QuerySimulatedGpu);
+}
+
+// One example of every row, another one for each commit, without the programs that the laws make of it.
+class CudaRowExamples : public ::testing::TestWithParam<std::string> {};
+TEST_P(CudaRowExamples, OneRuns) {
+  if (CallsTheHost(GetParam())) GTEST_SKIP() << "it calls a function of the host";
+  const ProgramRunner runner;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
+  ricci_prim id = 0;
+  ASSERT_TRUE(Ok(ricci_prim_find(runner.ctx(), GetParam().data(), GetParam().size(), &id)));
+  prim::Registry& registry = runtime::FromAbi(runner.ctx())->registry();
+  const auto examples = laws::ExamplesOf(registry, registry.Get(id));
+  ASSERT_TRUE(examples.ok() && !examples->empty()) << examples.status();
+  const laws::Example& e = (*examples)[RICCI_COMMIT_NUMBER % examples->size()];
+  const ricci_type* types = nullptr;
+  ricci_program_signature(e.program.get(), nullptr, &types, nullptr, nullptr);
+  std::vector<ricci_check_operand> operands;
+  for (const laws::Range& r : e.ranges) operands.push_back({types[operands.size()], 0, r.low, r.high});
+  ricci_check_example given{};
+  given.hdr.size = sizeof given;
+  given.hdr.flags = e.flags | RICCI_CHECK_NO_DERIVATIVES | RICCI_CHECK_NO_BATCH;
+  given.operands = operands.data();
+  given.n_operands = static_cast<uint32_t>(operands.size());
+  given.seed = e.seed;
+  uint64_t compared = 0;
+  const ricci_check_opts o = OnlyOnGpu(compared);
+  EXPECT_TRUE(Ok(ricci_check_program(e.program.get(), &given, &o))) << e.name;
+  EXPECT_GT(compared, 0u) << e.name;
 }
 
 // With all updates sorted, however few.
@@ -103,5 +139,6 @@ INSTANTIATE_TEST_SUITE_P(Rows, CudaRowLawsOfSortedScatters,
                                            "scatter-max"),
                          TestName);
 INSTANTIATE_TEST_SUITE_P(Rows, CudaRowLaws, ::testing::ValuesIn(RowNames()), TestName);
+INSTANTIATE_TEST_SUITE_P(Rows, CudaRowExamples, ::testing::ValuesIn(RowNames()), TestName);
 
 }}  // namespace ricci::testing

@@ -59,6 +59,17 @@ constexpr Planted kPlanted[] = {
      "atomicAdd((u32*)b, 1u); if (i == 5) a[0] = b[0];", "atomicAdd((u32*)b, 1u); if (i == 5) b[1] = a[0];"},
     {"ReadAndWrittenByNeighbour", "race in global memory", "thread 0 of block 0 writes", "b[i] = a[i ^ 1]; a[i] = 0;",
      "b[i] = a[i ^ 1];"},
+    // What the last of several blocks reads of the others: no fence gives it an order that the check knows.
+    {"FenceBetweenBlocks", "race in global memory", "thread 0 of block 1 reads 4 bytes at argument 1 + 4 of 512",
+     "if (t == 0) { b[1 + blockIdx.x] = a[i]; __threadfence(); if (atomicAdd((u32*)b, 1u) == 1) a[i] = b[1] + b[2]; }",
+     "if (t == 0) { b[1 + blockIdx.x] = a[i]; __threadfence(); if (atomicAdd((u32*)b, 1u) == 1) a[i] = b[1 + "
+     "blockIdx.x]; }"},
+    {"FlagBetweenBlocks", "race in global memory", "thread 0 of block 1 reads 4 bytes at argument 1 + 4 of 512",
+     "if (t == 0) { if (atomicAdd((u32*)b, 1u) == 0) b[1] = 1; __threadfence(); b[2] = b[1]; }",
+     "if (t == 0) { if (atomicAdd((u32*)b, 1u) == 0) b[1] = 1; __threadfence(); b[2 + blockIdx.x] = 2; }"},
+    {"FenceOfABlock", "race in shared memory", "thread 1 of block 0 writes",
+     "__shared__ f32 s[64]; s[t] = a[i]; __threadfence_block(); b[i] = s[t ^ 1];",
+     "__shared__ f32 s[64]; s[t] = a[i]; __threadfence_block(); __syncwarp(); b[i] = s[t ^ 1];"},
     {"BarrierInBranch", "divergent barrier", "thread 32 has ended",  //
      "if (t < 32) __syncthreads(); b[i] = a[i];", "if (t < 64) __syncthreads(); b[i] = a[i];"},
     {"BarrierInLoopOfDifferentTrips", "divergent barrier", "thread 0 has ended",

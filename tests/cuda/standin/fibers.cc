@@ -1,13 +1,13 @@
 #include "fibers.h"
 
-#include <ucontext.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "stack_switch.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -19,7 +19,9 @@ constexpr size_t kWarp = 32;
 enum class State : uint8_t { kReady, kMeets, kBarrier, kDone };
 
 struct Fiber {
-  ucontext_t context;
+  Suspended suspended;
+  char* stack = nullptr;
+  size_t stack_bytes = 0;
   Place place;
   Thread thread;
   State state = State::kReady;
@@ -29,9 +31,9 @@ struct Fiber {
 
 struct Block {
   const Launch& launch;
-  std::vector<Fiber> fibers;
+  std::vector<Fiber>& fibers;
   std::vector<size_t> order;  // in which they run
-  ucontext_t scheduler;
+  Suspended scheduler;
   Fiber* running = nullptr;
   std::string fault;
 };
@@ -42,8 +44,13 @@ Fiber* WarpOf(const Fiber& f) { return &block->fibers[NumberOf(f) / kWarp * kWar
 size_t LanesOf(const Fiber& f) { return std::min(kWarp, block->fibers.size() - NumberOf(f) / kWarp * kWarp); }
 bool Names(unsigned mask, size_t lane) { return (mask >> lane & 1) != 0; }
 
-// ---- stacks ----
+// ---- fibers and stacks ----
 // Kept for the next block of this thread.
+std::vector<Fiber>& Fibers(size_t n) {
+  thread_local std::vector<Fiber> fibers;
+  fibers.resize(n);
+  return fibers;
+}
 char* StackOf(size_t fiber) {
   thread_local std::vector<std::unique_ptr<char[]>> stacks;
   while (stacks.size() <= fiber) stacks.emplace_back(new char[kStackBytes]);
@@ -55,7 +62,7 @@ char* StackOfAlone() {
 }
 
 // ---- what a thread does ----
-void Leave() { swapcontext(&block->running->context, &block->scheduler); }
+void Leave() { Switch(block->running->suspended, block->scheduler); }
 void Wait(State state) {
   block->running->state = state;
   Leave();
@@ -106,8 +113,14 @@ void SetThread(Fiber& f, size_t i) {
   f.place.thread[0] = static_cast<unsigned>(i % threads[0]);
   f.place.thread[1] = static_cast<unsigned>(i / threads[0] % threads[1]);
   f.place.thread[2] = static_cast<unsigned>(i / threads[0] / threads[1]);
-  f.thread = {.number = static_cast<uint32_t>(i), .met = {}, .hidden = {}};
-  f.copies = {};
+  // As new, but their memory is kept.
+  f.thread.number = static_cast<uint32_t>(i);
+  f.thread.segment = 0;
+  f.thread.epoch = 1;
+  f.thread.met.clear();
+  f.thread.hidden.clear();
+  f.copies.open.clear();
+  f.copies.groups.clear();
 }
 
 // All threads, one after the other.
@@ -120,7 +133,8 @@ void BeginAlone() {
   Wait(State::kDone);
 }
 
-void Prepare(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_t bytes) {
+void PrepareFiber(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_t bytes) {
+  f.state = State::kReady;
   f.place = launch.place;
   f.place.meet = Meet;
   f.place.barrier = Barrier;
@@ -129,19 +143,17 @@ void Prepare(Fiber& f, const Launch& launch, void (*begin)(), char* stack, size_
   f.place.ptx = Ptx;
   f.place.fence_proxy = FenceProxy;
   f.place.fault = FaultOf;
-  getcontext(&f.context);
-  f.context.uc_stack.ss_sp = stack;
-  f.context.uc_stack.ss_size = bytes;
-  makecontext(&f.context, begin, 0);
+  f.stack = stack;
+  f.stack_bytes = bytes;
+  Prepare(f.suspended, begin, stack, bytes);
 }
 
 void Run(Block& b, Fiber& f) {
   b.running = &f;
   if (b.launch.check != nullptr) {
-    const stack_t& s = f.context.uc_stack;
-    b.launch.check->Runs(&f.thread, reinterpret_cast<uintptr_t>(s.ss_sp), s.ss_size);
+    b.launch.check->Runs(&f.thread, reinterpret_cast<uintptr_t>(f.stack), f.stack_bytes);
   }
-  swapcontext(&b.scheduler, &f.context);
+  Switch(b.scheduler, f.suspended);
 }
 
 bool All(const Block& b, State state) {
@@ -150,8 +162,8 @@ bool All(const Block& b, State state) {
 
 // ---- operations of warps ----
 bool IsSameMeeting(const Meeting& a, const Meeting& b) {
-  return std::strcmp(a.what, b.what) == 0 && a.site == b.site && a.mask == b.mask && a.bytes == b.bytes &&
-         a.group == b.group;
+  return (a.what == b.what || std::strcmp(a.what, b.what) == 0) && a.site == b.site && a.mask == b.mask &&
+         a.bytes == b.bytes && a.group == b.group;
 }
 
 // ---- operations of groups of warps ----
@@ -190,17 +202,32 @@ bool HaveCome(const Fiber& f) {
   return true;
 }
 
+// What the lanes of a meeting give, by lane, goes to each of them.
+void Spread(const Meeting& met, Fiber* warp) {
+  constexpr unsigned kAll = ~0u;
+  thread_local std::vector<char> given;
+  given.resize(kWarp * met.bytes);
+  for (size_t from = 0; from < kWarp; ++from) {
+    if (Names(met.mask, from)) std::memcpy(given.data() + from * met.bytes, warp[from].meeting.mine, met.bytes);
+  }
+  for (size_t to = 0; to < kWarp; ++to) {
+    if (!Names(met.mask, to)) continue;
+    char* const all = static_cast<char*>(warp[to].meeting.all);
+    for (size_t from = 0; from < kWarp && met.mask != kAll; ++from) {
+      if (Names(met.mask, from)) std::memcpy(all + from * met.bytes, given.data() + from * met.bytes, met.bytes);
+    }
+    if (met.mask == kAll) std::memcpy(all, given.data(), given.size());
+  }
+}
+
 void Exchange(Fiber& f) {
   if (f.meeting.group != 0) return GoOnAsGroup(f);
   Fiber* const warp = WarpOf(f);
   const Meeting met = f.meeting;
+  if (met.bytes != 0) Spread(met, warp);
   std::vector<Thread*> lanes;
   for (size_t to = 0; to < kWarp; ++to) {
     if (!Names(met.mask, to)) continue;
-    for (size_t from = 0; from < kWarp; ++from) {
-      if (!Names(met.mask, from) || met.bytes == 0) continue;
-      std::memcpy(static_cast<char*>(warp[to].meeting.all) + from * met.bytes, warp[from].meeting.mine, met.bytes);
-    }
     warp[to].state = State::kReady;
     lanes.push_back(&warp[to].thread);
   }
@@ -304,12 +331,12 @@ std::string RunBlock(const Launch& launch) {
   const Place& p = launch.place;
   const size_t n = size_t{p.threads[0]} * p.threads[1] * p.threads[2];
   const bool meets = launch.function.meets;
-  Block b{launch, std::vector<Fiber>(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}};
+  Block b{launch, Fibers(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}};
   for (size_t i = 0; meets && i < n; ++i) {
-    Prepare(b.fibers[i], launch, Begin, StackOf(i), kStackBytes);
+    PrepareFiber(b.fibers[i], launch, Begin, StackOf(i), kStackBytes);
     SetThread(b.fibers[i], i);
   }
-  if (!meets) Prepare(b.fibers[0], launch, BeginAlone, StackOfAlone(), kAloneBytes);
+  if (!meets) PrepareFiber(b.fibers[0], launch, BeginAlone, StackOfAlone(), kAloneBytes);
   block = &b;
   if (!meets) Run(b, b.fibers[0]);
   while (b.fault.empty() && !All(b, State::kDone)) {

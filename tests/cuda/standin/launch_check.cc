@@ -37,9 +37,9 @@ LaunchCheck::LaunchCheck(const Function& f, const std::vector<CuPointer>& argume
   if (is_full) races_.Forget();
   for (auto& [begin, memory] : m.memory) {
     if (is_full) *memory.shadow = Shadow();
-    buffers_.push_back({begin, memory.bytes, memory.shadow});
+    buffers_.push_back({begin, memory.bytes, memory.shadow, memory.written});
   }
-  for (const auto& [begin, bytes] : m.pinned) buffers_.push_back({begin, bytes, std::make_shared<Shadow>()});
+  for (const auto& [begin, bytes] : m.pinned) buffers_.push_back({begin, bytes, std::make_shared<Shadow>(), nullptr});
   std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   if (is_full) {
     f.library->fixed.shadow = Shadow();
@@ -83,12 +83,14 @@ void LaunchCheck::Runs(Thread* t, uintptr_t stack, uint64_t bytes) {
 }
 
 const LaunchCheck::Buffer* LaunchCheck::BufferOf(uintptr_t p) {
-  if (latest_ != nullptr && p - latest_->begin < latest_->bytes) return latest_;
+  constexpr uintptr_t kPage = 4096;
+  const Buffer*& latest = latest_[p / kPage % kLatest];
+  if (latest != nullptr && p - latest->begin < latest->bytes) return latest;
   auto after =
       std::upper_bound(buffers_.begin(), buffers_.end(), p, [](uintptr_t at, const Buffer& b) { return at < b.begin; });
   if (after == buffers_.begin()) return nullptr;
   --after;
-  return p - after->begin < after->bytes ? latest_ = &*after : nullptr;
+  return p - after->begin < after->bytes ? latest = &*after : nullptr;
 }
 
 bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site) {
@@ -148,8 +150,24 @@ bool LaunchCheck::NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* sit
   return goes_on;
 }
 
+// An update reads and writes.
+void LaunchCheck::NoteWritten(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site) {
+  if (b.written == nullptr) return;
+  const uint64_t offset = p - b.begin;
+  if (access != Access::kWrite && !has_missed_) {
+    const uint64_t missing = b.written->FirstMissing(offset, bytes);
+    has_missed_ = missing != offset + bytes;
+    if (has_missed_) {
+      Complain("unwritten memory: " + Said(access, bytes, PlaceOf(p), site) + ", of which nobody has written byte " +
+               std::to_string(missing - offset));
+    }
+  }
+  if (access != Access::kRead) b.written->Write(offset, bytes);
+}
+
 bool LaunchCheck::NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site) {
   if (p - b.begin + bytes > b.bytes) return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
+  NoteWritten(b, p, bytes, access, site);
   RaceLog::Race race;
   if (races_.Note(*thread_, *b.shadow, p - b.begin, bytes, access, /*of_block=*/false, race) && !has_raced_) {
     has_raced_ = true;

@@ -31,15 +31,18 @@ class LaunchCheck {
   void Touch(const StepRef& step) const;
 
  private:
+  static constexpr size_t kLatest = 16;
   struct Buffer {
     uintptr_t begin;
     uint64_t bytes;
     std::shared_ptr<Shadow> shadow;
+    std::shared_ptr<WrittenBytes> written;  // null: the host's, which counts as written
   };
 
   const Buffer* BufferOf(uintptr_t p);
   bool NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site);
   bool NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* site);
+  void NoteWritten(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
   bool NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
   bool Fail(const std::string& what);
   void Complain(const std::string& what);
@@ -52,13 +55,13 @@ class LaunchCheck {
   const Function& function_;
   const std::vector<CuPointer> arguments_;
   const uint64_t shared_bytes_;
-  std::vector<Buffer> buffers_;  // by address
-  const Buffer* latest_ = nullptr;
-  std::vector<Thread> groups_;  // of four warps, as whose reads those of tensor cores count
+  std::vector<Buffer> buffers_;         // by address
+  const Buffer* latest_[kLatest] = {};  // that were found, by the page of the address
+  std::vector<Thread> groups_;          // of four warps, as whose reads those of tensor cores count
   Thread* thread_ = nullptr;
   uintptr_t stack_ = 0;
   uint64_t stack_bytes_ = 0, block_ = 0;
-  bool has_raced_ = false, has_complained_ = false;
+  bool has_raced_ = false, has_complained_ = false, has_missed_ = false;
   std::string fault_;
   AccessFigures figures_;
 };

@@ -1,12 +1,34 @@
 // The simulated machine: what is allocated, and the operations of streams in their order.
 #include "standin.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace ricci::cuda::standin {
 
+namespace {
+
+// With RICCI_STANDIN_STRICT in the environment a process that ends with something to report fails: for programs that
+// know nothing of the stand-in.
+void FailAtExit() {
+  const std::string report = ricci_standin_report();
+  if (report.empty()) return;
+  std::fflush(nullptr);
+  std::fprintf(stderr, "the simulated GPU reports:\n%s", report.c_str());
+  _exit(1);
+}
+
+}  // namespace
+
 Machine& Machine::Get() {
-  static Machine* const machine = new Machine;  // other threads may use it at the end of the process
+  static Machine* const machine = [] {
+    if (std::getenv("RICCI_STANDIN_STRICT") != nullptr) std::atexit(FailAtExit);
+    return new Machine;  // other threads may use it at the end of the process
+  }();
   return *machine;
 }
 
@@ -16,6 +38,34 @@ bool Machine::Holds(CuPointer p, uint64_t bytes) const {
   --after;
   const uint64_t offset = p - after->first;
   return offset <= after->second.bytes && bytes <= after->second.bytes - offset;
+}
+
+std::pair<uintptr_t, const Allocation*> Machine::AllocationAt(uintptr_t p) const {
+  auto after = memory.upper_bound(p);
+  if (after == memory.begin()) return {0, nullptr};
+  --after;
+  return {after->first, p - after->first < after->second.bytes ? &after->second : nullptr};
+}
+
+void Machine::Write(uintptr_t begin, uint64_t bytes) {
+  const auto [first, a] = AllocationAt(begin);
+  if (a != nullptr) a->written->Write(begin - first, std::min(bytes, first + a->bytes - begin));
+}
+
+void Machine::CopyWritten(uintptr_t begin, uintptr_t from, uint64_t bytes) {
+  const auto [first, a] = AllocationAt(begin);
+  const auto [from_first, source] = AllocationAt(from);
+  if (a == nullptr || source == nullptr) return Write(begin, bytes);
+  a->written->Copy(begin - first, bytes, *source->written, from - from_first);
+}
+
+void Machine::CheckWritten(uintptr_t begin, uint64_t bytes, const StepRef& step) {
+  const auto [first, a] = AllocationAt(begin);
+  if (a == nullptr) return;
+  const uint64_t missing = a->written->FirstMissing(begin - first, bytes) - (begin - first);
+  if (missing == bytes) return;
+  Complain("unwritten memory: " + step->Text() + " reads byte " + std::to_string(missing) + " of " +
+           std::to_string(bytes) + ", which nobody has written");
 }
 
 std::string Machine::NoSuchMemory(uintptr_t p) const {
@@ -102,6 +152,13 @@ extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   m.Touch(reinterpret_cast<uintptr_t>(p), bytes, writes != 0, m.steps.HostStep("the host"));
+}
+
+extern "C" void ricci_standin_written(ricci::cuda::CuPointer p, uint64_t bytes) {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  m.Write(static_cast<uintptr_t>(p), bytes);
 }
 
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream) {

@@ -87,8 +87,9 @@ const char* CommitCopies(const Instruction&, const PtxCall& c) {
 }
 const char* WaitForCopies(const Instruction& i, const PtxCall& c) {
   if (!Has(i, 1, "#")) return "cp.async.wait_group takes a number";
-  for (; c.copies.groups.size() > i.arguments[0].number; c.copies.groups.pop_front()) {
-    for (const AsyncCopy& copy : c.copies.groups.front()) {
+  std::vector<std::vector<AsyncCopy>>& groups = c.copies.groups;
+  for (; groups.size() > i.arguments[0].number; groups.erase(groups.begin())) {
+    for (const AsyncCopy& copy : groups.front()) {
       c.at.access(copy.to, copy.bytes, 1, copy.site);
       std::memset(copy.to, 0, copy.bytes);
       std::memcpy(copy.to, copy.from, copy.from_bytes);

@@ -3,7 +3,6 @@
 #ifndef RICCI_TESTS_CUDA_PTX_H_
 #define RICCI_TESTS_CUDA_PTX_H_
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace ricci::cuda::standin {
@@ -26,7 +25,7 @@ struct AsyncCopy {
 };
 struct AsyncCopies {
   std::vector<AsyncCopy> open;
-  std::deque<std::vector<AsyncCopy>> groups;  // the oldest first
+  std::vector<std::vector<AsyncCopy>> groups;  // the oldest first
 };
 
 struct PtxCall {

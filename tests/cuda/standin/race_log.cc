@@ -12,14 +12,10 @@ uint32_t NumberOf(uint32_t set) { return set & ~kTag; }
 
 }  // namespace
 
-Page& Shadow::At(uint64_t offset) {
-  const uint64_t number = offset / Page::kBytes;
-  if (number == latest) return *page;
-  std::unique_ptr<Page>& p = pages[number];
-  if (p == nullptr) p = std::make_unique<Page>();
-  latest = number;
-  page = p.get();
-  return *page;
+Page& Shadow::NewPage(uint64_t number) {
+  if (number >= pages.size()) pages.resize(number + 1);
+  pages[number] = std::make_unique<Page>();
+  return *pages[number];
 }
 
 void RaceLog::BeginLaunch() {
@@ -206,8 +202,9 @@ bool RaceLog::IsWritten(Shadow& shadow, uint64_t offset, uint64_t bytes, uint64_
 
 std::vector<std::pair<uint64_t, uint64_t>> RaceLog::Touched(const Shadow& shadow, bool written) const {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (const auto& [number, page] : shadow.pages) {
-    if (page->launch != launch_) continue;
+  for (uint64_t number = 0; number < shadow.pages.size(); ++number) {
+    const Page* const page = shadow.pages[number].get();
+    if (page == nullptr || page->launch != launch_) continue;
     for (uint64_t i = 0; i < Page::kBytes; ++i) {
       const Cell& cell = page->cells[i];
       const uint32_t atomic = page->atomics == nullptr ? 0 : (*page->atomics)[i];

@@ -8,7 +8,6 @@
 #define RICCI_TESTS_CUDA_RACE_LOG_H_
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -39,11 +38,15 @@ struct Page {
 };
 // What is remembered of a piece of memory; pages appear as they are used.
 struct Shadow {
-  std::map<uint64_t, std::unique_ptr<Page>> pages;
-  uint64_t latest = ~uint64_t{0};  // with its page
-  Page* page = nullptr;
+  std::vector<std::unique_ptr<Page>> pages;  // by number; null: not used
 
-  Page& At(uint64_t offset);
+  Page& At(uint64_t offset) {
+    const uint64_t number = offset / Page::kBytes;
+    return number < pages.size() && pages[number] != nullptr ? *pages[number] : NewPage(number);
+  }
+
+ private:
+  Page& NewPage(uint64_t number);
 };
 
 class RaceLog {

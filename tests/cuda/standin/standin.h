@@ -1,9 +1,10 @@
 // A stand-in for libcuda and NVRTC: a simulated GPU whose memory is the host's and whose kernels are compiled by g++.
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
-// of a kernel is checked against what is allocated, and against those of other threads (race_log.h) and steps
-// (steps.h). Threads of a kernel run one after the other, and so do the nodes of a graph, in an order that a seed
-// decides. Any call can be made to fail. Mistakes and what was not given back are lines of the report.
+// of a kernel is checked against what is allocated and what was written (written_bytes.h), and against those of other
+// threads (race_log.h) and steps (steps.h). Threads of a kernel run one after the other, and so do the nodes of a
+// graph, in an order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines
+// of the report.
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include "race_log.h"
 #include "standin_figures.h"
 #include "steps.h"
+#include "written_bytes.h"
 
 namespace ricci::cuda::standin {
 
@@ -68,6 +70,7 @@ struct Allocation {
   int device;
   Pool* pool;
   std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>();
+  std::shared_ptr<WrittenBytes> written = nullptr;
 };
 
 class Machine {
@@ -121,6 +124,14 @@ class Machine {
   StepRef NewStep(Stream& s, const std::string& name);
   // That a step touches memory, as it runs; a complaint if that is not in order, or if it was freed.
   void Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);
+  // The allocation that holds this byte, with where it begins; null if none does.
+  std::pair<uintptr_t, const Allocation*> AllocationAt(uintptr_t p) const;
+  // These bytes of memory of a device, or those of it that are, are written from now on.
+  void Write(uintptr_t begin, uint64_t bytes);
+  // As many of them are written as of those at `from`; the host's memory counts as written.
+  void CopyWritten(uintptr_t begin, uintptr_t from, uint64_t bytes);
+  // A complaint if `step` reads bytes of memory of a device that nobody has written.
+  void CheckWritten(uintptr_t begin, uint64_t bytes, const StepRef& step);
   // `no such memory`, or who has freed it.
   std::string NoSuchMemory(uintptr_t p) const;
   // Runs operations of `s` until `count` are done. The lock is held by the caller and let go while one runs.
@@ -254,6 +265,8 @@ extern "C" void ricci_standin_new_process();
 extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
+// This memory of a device counts as written.
+extern "C" void ricci_standin_written(ricci::cuda::CuPointer p, uint64_t bytes);
 // What is enqueued runs, though nobody waits for it.
 extern "C" void ricci_standin_run();
 // The host reads or writes this memory itself.

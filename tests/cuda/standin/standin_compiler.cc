@@ -18,8 +18,10 @@
 #include "device_matrices.h"
 #include "device_prelude.h"
 #include "device_warpgroups.h"
+#include "kernel_cache.h"
 #include "kernel_library.h"
 #include "ptx_text.h"
+#include "real_compiler.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -71,21 +73,6 @@ std::string Callers(const std::string& text) {
   return out;
 }
 
-// The real compiler, which must take the texts too: one of `every`, for one architecture in turn.
-std::unique_ptr<Compiler> real;
-std::atomic<uint32_t> texts{0}, compiled{0}, every{4};
-
-void CompileForReal(const std::string& text, bool unlinked) {
-  static constexpr const char* kArchitectures[] = {"sm_80", "sm_90a", "sm_100a", "sm_120"};
-  if (real == nullptr || texts++ % every != 0) return;
-  std::string error;
-  const char* const architecture = kArchitectures[compiled++ % std::size(kArchitectures)];
-  if (!real->Compile(text, {.architecture = architecture, .unlinked = unlinked}, error).empty()) return;
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  m.Complain(error + "\n" + text);
-}
-
 // Arrays that take their size from the launch are as large as any may be; the check knows their size.
 std::string WithDynamicArrays(std::string text) {
   const std::string begin = "extern __shared__";
@@ -99,7 +86,7 @@ std::string WithDynamicArrays(std::string text) {
 
 // Of so many texts one is checked.
 std::atomic<uint32_t> check_every{1}, checked{0};
-constexpr const char* kFlags = "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
+constexpr const char* kFlags = " -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno";
 constexpr const char* kCheckedFlags =
     " -g1 -DRICCI_CHECKED -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -fsanitize-coverage=trace-pc";
 std::atomic<bool> is_evaluated{false};  // inline PTX is
@@ -132,25 +119,80 @@ std::filesystem::path NewFolder() {
   return mkdtemp(name.data()) == nullptr ? "." : name;
 }
 
-int CompileNew(Program& p) {
-  const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
-                              log = folder / "log";
+// At -O0 g++ makes code of static functions that nothing calls, unless they are inline: most of the time that a text
+// would take. The text has those of the stand-in with the word where it is missing.
+std::string WithInlineFunctions(const std::string& text) {
+  const std::string word = "static ", unseen = "RICCI_UNSEEN ", apart = "__attribute__((noinline)) ";
+  std::istringstream in(text);
+  std::string out;
+  for (std::string line; std::getline(in, line); out += line + "\n") {
+    size_t at = 0;
+    for (const std::string& before : {unseen, apart})
+      at += line.compare(at, before.size(), before) == 0 ? before.size() : 0;
+    const size_t open = line.find('(', at), other = line.find_first_of("=;{", at);
+    const bool is_function = line.compare(at, word.size(), word) == 0 && open != line.npos && open < other;
+    if (is_function && line.find(" inline ", at) == line.npos) line.insert(at + word.size(), "inline ");
+  }
+  return out;
+}
+
+// What g++ compiles for a program.
+std::string TextFor(const Program& p) {
+  static const std::string& before =
+      *new std::string(WithInlineFunctions(std::string(DevicePrelude()) + DeviceMatrices() + DeviceWarpgroups()));
+  std::ostringstream out;
   const std::string text = WithDynamicArrays(p.source);
-  std::ofstream(source) << DevicePrelude() << DeviceMatrices() << DeviceWarpgroups()
-                        << (is_evaluated ? PtxPrelude() : "") << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "")
-                        << "#line 1 \"ricci.cu\"\n"
-                        << (is_evaluated ? WithPtxCalls(text) : text) << "\n"
-                        << Callers(p.source) << DeviceEnd();
-  const bool is_checked = check_every != 0 && checked++ % check_every == 0;
-  const std::string command = std::string("g++ ") + kFlags + (is_checked ? kCheckedFlags : "") +
-                              (p.architecture == "sm_90a" && !is_evaluated ? kFlagsOfWarpgroups : "") +
-                              " -nostdlib -x c++ " + source.string() + " -o " + object.string() + " -lm -lc 2> " +
-                              log.string();
+  out << before << (is_evaluated ? WithInlineFunctions(PtxPrelude()) : "")
+      << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "") << "#line 1 \"ricci.cu\"\n"
+      << (is_evaluated ? WithPtxCalls(text) : text) << "\n"
+      << Callers(p.source) << DeviceEnd();
+  return out.str();
+}
+
+// It takes a third of the time of the other, where it is installed.
+const char* LinkerFlag() {
+  static const bool has_gold = std::system("ld.gold --version > /dev/null 2>&1") == 0;
+  return has_gold ? " -fuse-ld=gold" : "";
+}
+
+// The shared object of a text; empty, with the log, if g++ refuses it.
+std::string RunCompiler(const std::string& flags, const std::string& text, std::string& log) {
+  const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
+                              messages = folder / "log";
+  std::ofstream(source) << text;
+  const std::string command = "g++" + flags + LinkerFlag() + " -nostdlib -x c++ " + source.string() + " -o " +
+                              object.string() + " -lm -lc 2> " + messages.string();
   const int status = std::system(command.c_str());
-  p.log = ReadFile(log);
-  const std::string library = ReadFile(object);
+  log = ReadFile(messages);
+  std::string library = status == 0 ? ReadFile(object) : "";
   std::filesystem::remove_all(folder);
-  if (status != 0) return 6;  // NVRTC_ERROR_COMPILATION
+  return library;
+}
+
+// Which g++ it is. The stand-in itself may be built by another compiler.
+const std::string& CompilerVersion() {
+  static const std::string& version = *[] {
+    auto* const text = new std::string;
+    FILE* const out = popen("g++ -dumpfullversion", "r");
+    char line[64] = "";
+    if (out != nullptr && std::fgets(line, sizeof line, out) != nullptr) *text = line;
+    if (out != nullptr) pclose(out);
+    return text;
+  }();
+  return version;
+}
+
+int CompileNew(Program& p) {
+  const bool is_checked = check_every != 0 && checked++ % check_every == 0;
+  const std::string flags = std::string(kFlags) + (is_checked ? kCheckedFlags : "") +
+                            (p.architecture == "sm_90a" && !is_evaluated ? kFlagsOfWarpgroups : ""),
+                    text = TextFor(p), key = CompilerVersion() + flags + "\n" + text;
+  std::string library = FindKept(key);
+  if (library.empty()) {
+    library = RunCompiler(flags, text, p.log);
+    if (library.empty()) return 6;  // NVRTC_ERROR_COMPILATION
+    Keep(key, library);
+  }
   CompileForReal(p.source, p.unlinked);
   const uint64_t size = library.size();
   p.code.assign(reinterpret_cast<const char*>(&size), sizeof size);
@@ -248,17 +290,8 @@ const int* Newest() { return std::upper_bound(std::begin(kKnown), std::end(kKnow
 }  // namespace
 
 extern "C" {
-// From now on each text is also compiled by the NVRTC in that file; false if it cannot be opened.
-int ricci_standin_nvrtc(const char* path) {
-  std::string error;
-  ricci::cuda::standin::real = ricci::cuda::OpenCompiler({path}, error);
-  return ricci::cuda::standin::real != nullptr;
-}
 void ricci_standin_ptx(int evaluated) { ricci::cuda::standin::is_evaluated = evaluated != 0; }
 void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = every; }
-// Of so many texts one.
-void ricci_standin_every(uint32_t n) { ricci::cuda::standin::every = n; }
-uint32_t ricci_standin_compiled() { return ricci::cuda::standin::compiled; }
 // From now on texts that hold this word are refused; an empty word: none. And how many others were compiled.
 void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
 uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }

@@ -36,6 +36,16 @@ void Complain(const std::string& what) {
   m.Complain(what);
 }
 
+// What a kernel writes is not seen if its text is not checked: it may be all that it is given.
+void MightWrite(const std::vector<CuPointer>& arguments) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  for (const CuPointer p : arguments) {
+    const auto [first, a] = m.AllocationAt(static_cast<uintptr_t>(p));
+    if (a != nullptr) m.Write(first, a->bytes);
+  }
+}
+
 // Kernels run one at a time, since their shared memory is that of the code. True if none of its threads did what ends
 // a launch.
 void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& place, uint64_t shared_bytes,
@@ -51,7 +61,11 @@ void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& pla
   launch.place.blocks_left = &blocks_left;
   launch.place.set_condition = SetCondition;
   RunsKernel(step);
-  if (f.library->is_checked) launch.check = &check.emplace(f, values, shared_bytes);
+  if (f.library->is_checked) {
+    launch.check = &check.emplace(f, values, shared_bytes);
+  } else {
+    MightWrite(values);
+  }
   for (const uint64_t b : OrderOfBlocks(uint64_t{place.blocks[0]} * place.blocks[1] * place.blocks[2], launch.seed)) {
     PlaceAt(b, place.blocks, launch.place.block);
     if (check) check->BeginBlock(b);

@@ -40,7 +40,8 @@ CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPo
 
 }  // namespace
 
-// What is wrong when it is called is not done.
+// What is wrong when it is called is not done. A copy between devices may copy what nobody has written, which it then
+// still is; one to the host may not.
 Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src) {
   CheckMemory(call, device_dst, bytes);
   CheckMemory(call, device_src, bytes);
@@ -51,6 +52,12 @@ Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPoin
       if (!CheckMemory(m, step->Text(), device_dst, bytes) || !CheckMemory(m, step->Text(), device_src, bytes)) return;
       m.Touch(reinterpret_cast<uintptr_t>(src), bytes, /*writes=*/false, step);
       m.Touch(reinterpret_cast<uintptr_t>(dst), bytes, /*writes=*/true, step);
+      if (bytes != 0 && device_src != 0 && device_dst == 0) {
+        m.CheckWritten(static_cast<uintptr_t>(device_src), bytes, step);
+      }
+      if (bytes != 0 && device_dst != 0) {
+        m.CopyWritten(static_cast<uintptr_t>(device_dst), reinterpret_cast<uintptr_t>(src), bytes);
+      }
     }
     std::memmove(dst, src, bytes);
   };
@@ -64,6 +71,7 @@ Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
       const std::lock_guard lock(m.mutex);
       if (!CheckMemory(m, step->Text(), dst, count * sizeof(unsigned))) return;
       m.Touch(static_cast<uintptr_t>(dst), count * sizeof(unsigned), /*writes=*/true, step);
+      m.Write(static_cast<uintptr_t>(dst), count * sizeof(unsigned));
     }
     std::fill_n(static_cast<unsigned*>(Memory(dst)), count, value);
   };

@@ -116,6 +116,7 @@ CuResult cuMemAllocFromPoolAsync(CuPointer* out, size_t bytes, CuMemPool pool, C
   std::memset(p, 0xa5, bytes);
   const auto begin = reinterpret_cast<uintptr_t>(p);
   m.memory[begin] = {bytes, from.device, &from};
+  m.memory[begin].written = std::make_shared<WrittenBytes>(bytes);
   m.steps.NewMemory(begin, bytes, m.NewStep(s, kCall));
   *out = static_cast<CuPointer>(begin);
   return kCuSuccess;
