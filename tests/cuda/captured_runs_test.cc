@@ -204,6 +204,19 @@ TEST_F(CapturedRuns, BesideRunsThatAreNot) {
   ExpectLaunch(*graph, *call, kSteps, b);
 }
 
+// Launches of the graph are in no order with a run in another stream, so that run ends before.
+TEST_F(CapturedRuns, ARunInAnotherStreamEndsBefore) {
+  const std::unique_ptr<HostCall> call = Call(kSteps);
+  call->Write({Ramp(1), Ramp(2)});
+  driver_->cuStreamSynchronize(theirs_);
+  ASSERT_TRUE(Ok(call->Enqueue(nullptr)));
+  const std::unique_ptr<HostCapture> graph = Capture();
+  ASSERT_TRUE(Ok(call->Enqueue(stream_)));
+  EXPECT_EQ(graph->Launch(theirs_), 0);
+  EXPECT_EQ(call->Read(), OnRef(kSteps, {Ramp(1), Ramp(2)}));
+  OfStandin<void()>("ricci_standin_run")();  // what nobody waits for, too
+}
+
 TEST_F(CapturedRuns, InEachModeAndOnAnotherThread) {
   for (const int mode : {cuda::kCuCaptureGlobal, cuda::kCuCaptureOfThread, cuda::kCuCaptureRelaxed}) {
     const std::unique_ptr<HostCall> call = Call(kSteps);
