@@ -284,11 +284,18 @@ typedef struct ricci_backend {
   /* ---- what is the host's; each may be NULL ---- */
   /* What this backend calls a stream of the host, if it can be used here. */
   ricci_status* (*stream_wrap)(void* self, void* native, void** out);
-  /* Whether work may be enqueued now to a stream that was wrapped; asked each time. */
+  /* Whether work may be enqueued now to a stream that was wrapped; asked each time. FAILED_PRECONDITION if the host
+   * captures it. */
   ricci_status* (*stream_check)(void* self, void* stream);
   /* DLDeviceType and number of its memory (dmlc.github.io/dlpack); 0: it is not shared. Then `owns` also knows memory
    * of this device that others have allocated. */
   uint32_t dlpack_type, dlpack_id;
+  /* Asked where stream_check says FAILED_PRECONDITION of a->stream; NULL: never. If the host captures that stream, adds
+   * a run to the graph that it captures, in its order there. Nothing runs now: whenever the graph runs, the word
+   * a->failed_check is set first, and holds at the end what `done` would get. Code, arena, that word and what `a` names
+   * besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
+   * After a failure nothing was added, unless the status says so. */
+  ricci_status* (*capture)(void* code, const ricci_run_args* a);
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

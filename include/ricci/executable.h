@@ -146,7 +146,15 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run_at(ricci_call* k,
                                                           void* const* pointers RICCI_LEN(n) RICCI_KEPT(k), size_t n,
                                                           int64_t offset);
 /* Starts a run; *event (which may be NULL) is its end and reports its failure. `o` may be NULL. What is bound must live
- * until then; runs of one call follow each other. */
+ * until then; runs of one call follow each other.
+ *
+ * While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
+ * is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
+ * overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+ * check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
+ * and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
+ * FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or
+ * profile it. A failure of the driver may leave a part of the run in the graph; the status says so then. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_enqueue(ricci_call* k, const ricci_run_opts* o RICCI_NULLABLE,
                                                            ricci_event** event RICCI_NULLABLE RICCI_OWNED);
 RICCI_API void ricci_call_release(ricci_call* k RICCI_NULLABLE RICCI_OWNED);

@@ -17,7 +17,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_create(ricci_device* d,
                                                             ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* A stream of the host (CUstream), which must outlive the work that is enqueued to it here. NULL is the driver's
  * default stream. INVALID_ARGUMENT if it belongs to another context of the driver than that of the device. While the
- * host captures the stream, what would enqueue to it is FAILED_PRECONDITION. */
+ * host captures the stream, ricci_call_enqueue adds a run to what is captured, and all else that would enqueue to it is
+ * FAILED_PRECONDITION. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wrap(ricci_device* d, void* native RICCI_NULLABLE RICCI_KEPT(out),
                                                           ricci_stream** out RICCI_OWNED) RICCI_ANY_THREAD;
 /* What the backend calls it (CUstream); NULL on `ref` and `cpu`. */

@@ -129,13 +129,16 @@ ricci_status* Code::PrepareRuns() {
   PlaceMemory();
   if (ricci_status* failed = FindWhyStepwise()) return failed;
   if (!why_stepwise_.empty()) return nullptr;
+  if (blocks_.has_choices()) {
+    if (ricci_status* failed = device_.conditions().PrepareChoices(why_no_choices_)) return failed;
+  }
   slots_.SetGraphs(kMostGraphs);
   std::vector<bool> uses_arena(given_.plan->n_steps);
   for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {
     const ricci_plan_step& step = given_.plan->steps[s];
     uses_arena[s] = step.kind == RICCI_STEP_KERNEL && MemoryOf(step.index) != 0;
   }
-  return MakePlanGraph(given_, blocks_, uses_arena, graph_);
+  return MakePlanGraph(given_, blocks_, uses_arena, /*has_choices=*/why_no_choices_.empty(), graph_);
 }
 
 ricci_status* Code::FindWhyStepwise() {

@@ -25,6 +25,10 @@ class Code {
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   // Why its runs issue their steps one by one; empty if they launch a graph.
   const std::string& why_stepwise() const { return why_stepwise_; }
+  // Why each branch is a node of its own; empty if a node has all branches of a CASE.
+  const std::string& why_no_choices() const { return why_no_choices_; }
+  // Adds a run to what the host captures in the stream of `a`.
+  ricci_status* Capture(const ricci_run_args& a);
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);
 
  private:
@@ -53,6 +57,7 @@ class Code {
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
   Work Decide(const Run& run, const PlanNode& node) const;
   Work WorkOfNode(const Run& run, uint32_t node) const;
+  ricci_status* WhyNotCaptured(const ricci_run_args& a) const;
   bool UsesGraph(const Run& run) const;
   ricci_status* Start(Run& run);
   ricci_status* Steps(Run& run, StepRange range);
@@ -74,7 +79,7 @@ class Code {
   uint64_t scratch_bytes_ = 0;
   const PlanBlocks blocks_;
   uint64_t bytes_ = 0;
-  std::string why_stepwise_;
+  std::string why_stepwise_, why_no_choices_;
   PlanGraph graph_;  // empty if runs are stepwise
   RunSlots slots_;
 };

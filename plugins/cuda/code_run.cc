@@ -1,7 +1,8 @@
 // Runs of a plan: one launch of a graph, in which the device decides about loops and branches. A run issues its steps
 // in order, and the host waits for each value that a loop or branch depends on, where the driver has no such graphs,
 // when all graphs are in flight, and where the host may want to end a loop. A profiled run issues its steps too, and
-// waits for each.
+// waits for each. A captured run is the nodes of that graph in the graph of the host, which has no word of the host to
+// report to: what its checks have found stays on the device.
 #include <time.h>
 
 #include <algorithm>
@@ -17,6 +18,17 @@ ricci_status* Stopped(const ricci_run_args& a) {
   const uint32_t code = ricci_stop_requested(&a);
   if (code == 0) return nullptr;
   return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline");
+}
+
+// A failure after which some nodes of a run are in the graph of the host.
+ricci_status* InPart(ricci_status* failed) {
+  ricci_str text{};
+  ricci_status_message(failed, &text);
+  const std::string all = std::string(text.ptr, text.len) +
+                          "; the graph that the host captures has a part of the run: end the capture and throw it away";
+  ricci_status* const out = ricci_status_make(ricci_status_code(failed), all.data(), all.size());
+  ricci_status_free(failed);
+  return out;
 }
 
 uint64_t Now() {
@@ -68,6 +80,44 @@ ricci_status* Code::Start(Run& run) {
   return Issue(device_, ReadFailedCheck(run), run.stream);
 }
 
+// ---- part of a graph of the host ----
+ricci_status* Code::WhyNotCaptured(const ricci_run_args& a) const {
+  const std::string cannot = "a run cannot be part of the graph that the host captures: ";
+  if (a.cancel != nullptr || a.deadline_ns != 0 || a.span != nullptr) {
+    return Fail(RICCI_FAILED_PRECONDITION, cannot +
+                                               "such a graph is not ended or profiled by Ricci; give the run no word "
+                                               "to cancel it, no deadline and no profile");
+  }
+  if (why_stepwise_.empty()) return nullptr;
+  const bool is_profiled = (given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0;
+  return Fail(RICCI_FAILED_PRECONDITION,
+              cannot + "its steps go one by one, since " + why_stepwise_ +
+                  (is_profiled ? "; compile it without RICCI_COMPILE_PROFILED"
+                               : "; the host would have to read the device on the way: run it before or after"));
+}
+
+// All that the host's graph will use is fixed now. The node that reports to a word of the host, the last one, is not in
+// it. Nodes cannot be removed from a graph that is captured.
+ricci_status* Code::Capture(const ricci_run_args& a) {
+  const Current current(device_);
+  if (ricci_status* failed = current.Failure()) return failed;
+  Run run{a, PlacesOf(*given_.plan, a), static_cast<CuStream>(a.stream)};
+  Captured to;
+  if (ricci_status* failed = device_.FindCapture(run.stream, to)) return failed;
+  if (ricci_status* refused = WhyNotCaptured(a)) return refused;
+  PlanNodes nodes(device_);
+  const uint32_t count = graph_.size() - 1;
+  ricci_status* failed =
+      nodes.Add(graph_, count, to.graph, to.last, [&](uint32_t node) { return WorkOfNode(run, node); });
+  if (failed == nullptr) {
+    std::vector<CuGraphNode> last;
+    for (const uint32_t node : graph_.waits[count]) last.push_back(nodes[node]);
+    failed = device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
+                                                                    run.stream, last.data(), last.size(), kCuSetLast));
+  }
+  return failed == nullptr || nodes.size() == 0 ? failed : InPart(failed);
+}
+
 // ---- work ----
 Work Code::SetFailedCheck(const Run& run) const {
   return {.kind = Work::kSet, .arguments = {run.places.back()}, .value = RICCI_NO_CHECK};
@@ -114,8 +164,10 @@ Work Code::Decide(const Run& run, const PlanNode& node) const {
   const ricci_plan_step& step = given_.plan->steps[node.step];
   const Conditions& kernels = device_.conditions();
   Work work{.kind = Work::kKernel, .arguments = {AddressOf(*given_.plan, run.places, given_.plan->args[step.args])}};
-  work.function = step.kind == RICCI_STEP_WHILE ? &kernels.loop() : &kernels.branches();
-  if (step.kind == RICCI_STEP_WHILE) return work;
+  const bool is_loop = step.kind == RICCI_STEP_WHILE, is_choice = !is_loop && node.bodies.size() == 1;
+  work.function = is_loop ? &kernels.loop() : is_choice ? &kernels.choice() : &kernels.branches();
+  if (is_choice) work.arguments.push_back(step.index);
+  if (is_loop || is_choice) return work;
   CuPointer which = 0;
   for (size_t i = 0; i < node.bodies.size(); ++i) which |= CuPointer{node.bodies[i] != 0} << i;
   work.arguments.insert(work.arguments.end(), {node.first, step.index, which});

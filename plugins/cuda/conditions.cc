@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "condition_trial.h"
+
 namespace ricci::cuda {
 
 const char* const kConditionText =
@@ -26,6 +28,12 @@ extern "C" __global__ void ricci_branches(const int* number, unsigned long long 
   if (which & 64) cudaGraphSetConditional(c6, taken == 6);
   if (which & 128) cudaGraphSetConditional(c7, taken == 7);
 }
+
+// Sets the condition to the branch of `branches` that `number` names, which is clamped: another value would run none.
+extern "C" __global__ void ricci_choice(const int* number, unsigned long long branches, unsigned long long condition) {
+  const long long n = *number, last = (long long)branches - 1;
+  cudaGraphSetConditional(condition, (unsigned)(n < 0 ? 0 : n > last ? last : n));
+}
 )";
 
 namespace {
@@ -33,6 +41,8 @@ namespace {
 // That of CUDA 12.0: PTX names the version of the language that its compiler has, which may be newer than the driver,
 // though these kernels use nothing new.
 constexpr const char* kPtxVersion = ".version 8.0";
+constexpr const char* kThem = "them";  // loops and branches
+constexpr int kChoiceVersion = 12080;  // of drivers that have nodes with several bodies
 
 std::string ForOlderDrivers(std::string ptx) {
   const size_t at = ptx.find(".version ");
@@ -58,14 +68,42 @@ ricci_status* Conditions::Prepare(uint32_t depth, std::string& why_not) {
   why_not = why_not_;
   if (why_not.empty() && depth >= refused_) why_not = why_refused_;
   if (!why_not.empty() || depth <= taken_) return nullptr;
-  const char* call = "";
-  const CuResult result = Try(depth, call);
-  if (result == kCuSuccess) return taken_ = depth, nullptr;
-  if (ricci_status* failed = Refusal(call, result, why_refused_)) return failed;
+  ConditionTrial trial(device_, loop_);
+  for (uint32_t i = 0; i < depth; ++i) trial.AddLoop();
+  trial.Instantiate();
+  if (trial.result() == kCuSuccess) return taken_ = depth, nullptr;
+  if (ricci_status* failed = Refusal(kThem, trial.call(), trial.result(), why_refused_)) return failed;
   why_refused_ += " (" + std::to_string(depth) + " in each other)";
   why_not = why_refused_;
   refused_ = depth;
   return nullptr;
+}
+
+ricci_status* Conditions::PrepareChoices(std::string& why_not) {
+  const std::lock_guard lock(mutex_);
+  if (!has_tried_choices_) {
+    if (ricci_status* failed = TryChoices()) return failed;
+    has_tried_choices_ = true;
+  }
+  why_not = why_no_choices_;
+  return nullptr;
+}
+
+ricci_status* Conditions::TryChoices() {
+  int version = 0;
+  if (ricci_status* failed = device_.Check("cuDriverGetVersion", device_.driver().cuDriverGetVersion(&version))) {
+    return failed;
+  }
+  if (version < kChoiceVersion) {
+    why_no_choices_ = "the driver is older than CUDA 12.8";
+    return nullptr;
+  }
+  ConditionTrial trial(device_, loop_);
+  trial.AddChoice(kCuConditionIf, 2);
+  trial.AddChoice(kCuConditionSwitch, 3);
+  trial.Instantiate();
+  if (trial.result() == kCuSuccess) return nullptr;
+  return Refusal("nodes with several bodies", trial.call(), trial.result(), why_no_choices_);
 }
 
 ricci_status* Conditions::LoadKernels() {
@@ -84,15 +122,15 @@ ricci_status* Conditions::LoadKernels() {
     const CuResult result = Load(ForOlderDrivers(m.image), call);
     if (result == kCuSuccess) return nullptr;
     Clear();
-    if (!m.kept) return Refusal(call, result, why_not_);
+    if (!m.kept) return Refusal(kThem, call, result, why_not_);
   }
   return nullptr;
 }
 
 // A failure, unless the driver has said that it does not know something, and then why not.
-ricci_status* Conditions::Refusal(const char* call, CuResult result, std::string& why_not) const {
+ricci_status* Conditions::Refusal(const char* what, const char* call, CuResult result, std::string& why_not) const {
   if (!IsRefusal(result)) return device_.Check(call, result);
-  why_not = "the driver refuses them: " + device_.driver().ErrorText(call, result);
+  why_not = "the driver refuses " + std::string(what) + ": " + device_.driver().ErrorText(call, result);
   return nullptr;
 }
 
@@ -111,45 +149,8 @@ CuResult Conditions::Load(const std::string& ptx, const char*& call) {
   }
   call = "cuModuleGetFunction";
   result = d.cuModuleGetFunction(&loop_.f, module_, "ricci_loop");
-  return result != kCuSuccess ? result : d.cuModuleGetFunction(&branches_.f, module_, "ricci_branches");
-}
-
-// Loops in each other, each with a kernel that decides before it and in its body.
-CuResult Conditions::Try(uint32_t depth, const char*& call) const {
-  const Driver& d = device_.driver();
-  CuGraph whole = nullptr, graph = nullptr;
-  CuGraphExec exec = nullptr;
-  CuResult result = kCuSuccess;
-  const auto then = [&](const char* name, const auto& f) {
-    if (result != kCuSuccess) return;
-    call = name;
-    result = f();
-  };
-  then("cuGraphCreate", [&] { return d.cuGraphCreate(&whole, 0); });
-  graph = whole;
-  for (uint32_t i = 0; i < depth; ++i) {
-    CuCondition condition = 0;
-    CuGraphNode made = nullptr;
-    CuPointer nowhere = 0;
-    void* arguments[] = {&nowhere, &condition};
-    const CuKernelNode decides{loop_.f, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr, nullptr, nullptr};
-    CuNode loop{};
-    loop.type = kCuNodeConditional;
-    then("cuGraphConditionalHandleCreate",
-         [&] { return d.cuGraphConditionalHandleCreate(&condition, graph, device_.context(), 0, 0); });
-    then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
-    then("cuGraphAddNode", [&] {
-      const CuGraphNode before = made;
-      loop.conditional = {condition, kCuConditionWhile, 1, nullptr, device_.context()};
-      return d.cuGraphAddNode(&made, graph, &before, nullptr, 1, &loop);
-    });
-    if (result == kCuSuccess) graph = loop.conditional.bodies[0];
-    then("cuGraphAddKernelNode", [&] { return d.cuGraphAddKernelNode(&made, graph, nullptr, 0, &decides); });
-  }
-  then("cuGraphInstantiateWithFlags", [&] { return d.cuGraphInstantiateWithFlags(&exec, whole, 0); });
-  if (exec != nullptr) d.cuGraphExecDestroy(exec);
-  if (whole != nullptr) d.cuGraphDestroy(whole);
-  return result;
+  if (result == kCuSuccess) result = d.cuModuleGetFunction(&branches_.f, module_, "ricci_branches");
+  return result != kCuSuccess ? result : d.cuModuleGetFunction(&choice_.f, module_, "ricci_choice");
 }
 
 }  // namespace ricci::cuda

@@ -4,7 +4,8 @@
 // when it is given PTX, as it does `printf`: so these kernels are the only ones that go to it as PTX. The other way, to
 // link NVIDIA's libcudadevrt by nvJitLink, would need two more files of a toolkit. That the driver takes all this is
 // tried once for each GPU, with loops in each other, as deep as a plan needs, that are made and never run; where it
-// does not, loops and branches stay the host's, and --explain says why.
+// does not, loops and branches stay the host's, and --explain says why. The same goes for nodes with several bodies,
+// which came with CUDA 12.8: where there are none, each branch is a node.
 #ifndef RICCI_CUDA_CONDITIONS_H_
 #define RICCI_CUDA_CONDITIONS_H_
 #include <mutex>
@@ -19,10 +20,12 @@ class Conditions {
   explicit Conditions(const Gpu& device) : device_(device) {}
   Conditions(const Conditions&) = delete;
 
-  // The device's context is current in both. Prepare tries what was said for so many loops and branches in each other,
-  // unless it has tried as many; `why_not` is empty if they can be had. Thread-safe. A failure that says nothing of
-  // conditions, such as too little memory, is returned, and the next one tries again.
+  // The device's context is current in all of these. Prepare tries what was said for so many loops and branches in each
+  // other, unless it has tried as many; `why_not` is empty if they can be had. Thread-safe. A failure that says nothing
+  // of conditions, such as too little memory, is returned, and the next one tries again.
   ricci_status* Prepare(uint32_t depth, std::string& why_not);
+  // The same for nodes with several bodies (an IF with two, a SWITCH), once Prepare has found that there are any.
+  ricci_status* PrepareChoices(std::string& why_not);
   void Clear();
 
   // Arguments: the address of a bool, the condition.
@@ -30,20 +33,24 @@ class Conditions {
   // Arguments: the address of an i32; the number of a branch, and how many branches there are; of that branch and the
   // next ones the conditions, PlanNode::kDecided in all, before which a word says by bits which of them are there.
   const Function& branches() const { return branches_; }
+  // Arguments: the address of an i32, the number of a branch; how many branches there are; the condition.
+  const Function& choice() const { return choice_; }
 
  private:
   ricci_status* LoadKernels();
   CuResult Load(const std::string& ptx, const char*& call);
-  CuResult Try(uint32_t depth, const char*& call) const;
-  ricci_status* Refusal(const char* call, CuResult result, std::string& why_not) const;
+  ricci_status* TryChoices();
+  ricci_status* Refusal(const char* what, const char* call, CuResult result, std::string& why_not) const;
 
   const Gpu& device_;
   std::mutex mutex_;
   CuModule module_ = nullptr;
-  Function loop_{nullptr, {1, 1, 1}, {1, 1, 1}}, branches_ = loop_;
+  Function loop_{nullptr, {1, 1, 1}, {1, 1, 1}}, branches_ = loop_, choice_ = loop_;
   std::string why_not_;                 // not empty: they cannot be had
   uint32_t taken_ = 0, refused_ = ~0u;  // depths: the largest one that was taken, the smallest one that was not
   std::string why_refused_;
+  bool has_tried_choices_ = false;
+  std::string why_no_choices_;
 };
 
 // The kernels; every function of the text is an entry.

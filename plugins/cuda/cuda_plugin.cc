@@ -32,9 +32,13 @@ ricci_status* Enqueue(void* code, const ricci_run_args* a, ricci_done_fn done, v
   return Guard([&] { return static_cast<Code*>(code)->Enqueue(*a, done, arg, event); });
 }
 
+ricci_status* Capture(void* code, const ricci_run_args* a) {
+  return Guard([&] { return static_cast<Code*>(code)->Capture(*a); });
+}
+
 CodeToRead ToRead(void* code) {
   const Code& c = *static_cast<Code*>(code);
-  return {c.given(), c.device().compiler(), c.device().processors(), c.why_stepwise()};
+  return {c.given(), c.device().compiler(), c.device().processors(), c.why_stepwise(), c.why_no_choices()};
 }
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return WriteForm(ToRead(code), "native", sink, write);
@@ -185,6 +189,7 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.event_query = EventQuery;
   b.event_wait = EventWait;
   b.enqueue = Enqueue;
+  b.capture = Capture;
   b.dlpack_type = kDlpackCuda;
   b.dlpack_id = static_cast<uint32_t>(device.number());
   return b;

@@ -58,8 +58,8 @@ enum : int {
 };
 enum : int { kCuFunctionMostShared = 8 };  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 enum : unsigned { kCuMemoryHost = 1, kCuMemoryDevice = 2 };
-enum : int { kCuNodeConditional = 13 };  // CU_GRAPH_NODE_TYPE_CONDITIONAL
-enum : int { kCuConditionIf = 0, kCuConditionWhile = 1 };
+enum : int { kCuNodeConditional = 13 };                                            // CU_GRAPH_NODE_TYPE_CONDITIONAL
+enum : int { kCuConditionIf = 0, kCuConditionWhile = 1, kCuConditionSwitch = 2 };  // CUgraphConditionalNodeType
 enum : int {  // CUmemPool_attribute; each is a cuuint64_t
   kCuPoolReleaseThreshold = 4,
   kCuPoolReserved = 5,
@@ -73,7 +73,9 @@ enum : int {  // CUpointer_attribute
   kCuPointerRangeSize = 12,
   kCuPointerPool = 17,
 };
-enum : int { kCuCaptureRelaxed = 2 };  // CUstreamCaptureMode
+enum : int { kCuCaptureGlobal = 0, kCuCaptureOfThread = 1, kCuCaptureRelaxed = 2 };  // CUstreamCaptureMode
+enum : int { kCuCaptures = 1, kCuCaptureIsInvalid = 2 };                             // CUstreamCaptureStatus
+enum : unsigned { kCuAddLast = 0, kCuSetLast = 1 };  // CUstreamUpdateCaptureDependencies_flags
 // CU_STREAM_LEGACY: the default stream by a handle, which means the same in every call.
 inline CuStream LegacyStream() { return reinterpret_cast<CuStream>(uintptr_t{1}); }
 
@@ -144,6 +146,7 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
 // X(name, arguments): each returns a CUresult.
 #define RICCI_CUDA_FUNCTIONS(X)                                                                                       \
   X(cuInit, (unsigned flags))                                                                                         \
+  X(cuDriverGetVersion, (int* version))                                                                               \
   X(cuDeviceGetCount, (int* count))                                                                                   \
   X(cuDeviceGet, (CuDevice * device, int ordinal))                                                                    \
   X(cuDeviceGetName, (char* name, int size, CuDevice device))                                                         \
@@ -155,6 +158,9 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
   X(cuDeviceCanAccessPeer, (int* can, CuDevice device, CuDevice peer))                                                \
   X(cuStreamGetCtx, (CuStream stream, CuContext * context))                                                           \
   X(cuStreamIsCapturing, (CuStream stream, int* status))                                                              \
+  X(cuStreamGetCaptureInfo,                                                                                           \
+    (CuStream stream, int* status, unsigned long long* id, CuGraph* graph, const CuGraphNode** last, size_t* n_last)) \
+  X(cuStreamUpdateCaptureDependencies, (CuStream stream, CuGraphNode * last, size_t n_last, unsigned flags))          \
   X(cuThreadExchangeStreamCaptureMode, (int* mode))                                                                   \
   X(cuPointerGetAttributes, (unsigned n, int* attributes, void** values, CuPointer p))                                \
   X(cuMemPoolCreate, (CuMemPool * out, const CuPoolProperties* properties))                                           \

@@ -122,6 +122,15 @@ class Explainer {
   const std::map<std::string, Resources> used_;
 };
 
+std::string HowItDecides(const CodeToRead& code, const PlanBlocks& blocks) {
+  const bool is_offline = code.processors == 0;
+  std::string text = ", in which the device decides about loops and branches";
+  if (is_offline) text += ", if its driver is of CUDA 12.4 or later";
+  if (!blocks.has_choices()) return text;
+  if (!code.why_no_choices.empty()) return text + "; each branch is a node: " + std::string(code.why_no_choices);
+  return text + "; the branches of a choice are one node" + (is_offline ? " from CUDA 12.8 on" : "");
+}
+
 std::string HowItRuns(const CodeToRead& code) {
   const PlanBlocks blocks(*code.given.plan);
   std::string_view why = code.why_stepwise;
@@ -129,8 +138,7 @@ std::string HowItRuns(const CodeToRead& code) {
   if (is_offline) why = WhyNoGraph(*code.given.plan, blocks);
   if (!why.empty()) return "a run issues its steps one by one: " + std::string(why) + "\n";
   std::string text = "a run launches one graph with all steps";
-  if (blocks.any()) text += ", in which the device decides about loops and branches";
-  if (blocks.any() && is_offline) text += ", if its driver is of CUDA 12.4 or later";
+  if (blocks.any()) text += HowItDecides(code, blocks);
   if (blocks.has_loops()) text += "; one that may be cancelled or has a deadline issues its steps one by one";
   return text + "\n";
 }

@@ -16,6 +16,8 @@ struct CodeToRead {
   const ModuleCompiler& compiler;
   int processors;                      // of the GPU; 0: there is none
   std::string_view why_stepwise = {};  // why runs issue their steps one by one; empty: they do not, or there is no GPU
+  // Why each branch is a node of its own in graphs; empty: it is not, or there is no GPU.
+  std::string_view why_no_choices = {};
 };
 
 // As ricci_backend.forms.

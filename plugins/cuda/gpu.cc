@@ -260,7 +260,28 @@ ricci_status* Gpu::CheckStream(CuStream stream) const {
   if (result == kCuSuccess && capture == 0) return nullptr;
   return Fail(RICCI_FAILED_PRECONDITION,
               "the host is capturing this stream of " + name_ +
-                  " (cuStreamBeginCapture), and work of Ricci cannot be part of its graph: enqueue it before or after");
+                  " (cuStreamBeginCapture), and of Ricci only runs of bound calls can be part of its graph "
+                  "(ricci_call_enqueue): enqueue this before or after");
+}
+
+// What the driver lists is its own and soon gone.
+ricci_status* Gpu::FindCapture(CuStream stream, Captured& out) const {
+  const Current current(*this);
+  if (ricci_status* failed = current.Failure()) return failed;
+  int state = 0;
+  const CuGraphNode* last = nullptr;
+  size_t n_last = 0;
+  const CuResult result = driver().cuStreamGetCaptureInfo(stream, &state, /*id=*/nullptr, &out.graph, &last, &n_last);
+  if (ricci_status* failed = CheckOfHost("cuStreamGetCaptureInfo", result)) return failed;
+  if (state == kCuCaptures) {
+    out.last.assign(last, last + n_last);
+    return nullptr;
+  }
+  return Fail(RICCI_FAILED_PRECONDITION,
+              state == kCuCaptureIsInvalid
+                  ? "the host's capture of this stream has failed (an earlier call broke its rules): end it, and begin "
+                    "another one"
+                  : "the host has ended the capture of this stream meanwhile: enqueue the run again");
 }
 
 ricci_status* Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {

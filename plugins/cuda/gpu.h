@@ -43,6 +43,12 @@ ricci_status* Guard(Body body) noexcept {
 
 class Conditions;
 
+// What the host captures in a stream: its graph, and the nodes that come last in the stream.
+struct Captured {
+  CuGraph graph = nullptr;
+  std::vector<CuGraphNode> last;
+};
+
 class Gpu {
  public:
   // Null, with `failed`, if the device cannot be used. `ctx`: whose executor and cache compilation uses, or null.
@@ -83,6 +89,8 @@ class Gpu {
   // A stream of the host, by the handle that it has here; whether work may be enqueued to it now.
   ricci_status* WrapStream(CuStream native, CuStream* out) const;
   ricci_status* CheckStream(CuStream stream) const;
+  // Of a stream that the host captures; of others, or if its capture has failed, a status.
+  ricci_status* FindCapture(CuStream stream, Captured& out) const;
   ricci_status* Copy(const ricci_copy_args& a, void** event);
   // The context is current in both: waits until the stream is empty; a new event.
   ricci_status* Wait(CuStream stream) const;

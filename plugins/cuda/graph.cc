@@ -16,61 +16,8 @@ ricci_status* Graph::Make(const PlanGraph& plan, const WorkOfNode& work) {
   const Driver& d = device_.driver();
   Clear();
   if (ricci_status* failed = device_.Check("cuGraphCreate", d.cuGraphCreate(&graph_, 0))) return failed;
-  graphs_.assign(plan.n_graphs, nullptr);
-  graphs_[0] = graph_;
-  conditions_.assign(plan.n_graphs, 0);
-  has_condition_.assign(plan.n_graphs, false);
-  for (uint32_t node = 0; node < plan.size(); ++node) {
-    if (ricci_status* failed = AddOne(plan, node, work)) return failed;
-  }
+  if (ricci_status* failed = nodes_.Add(plan, plan.size(), graph_, /*after=*/{}, work)) return failed;
   return device_.Check("cuGraphInstantiateWithFlags", d.cuGraphInstantiateWithFlags(&exec_, graph_, 0));
-}
-
-ricci_status* Graph::AddOne(const PlanGraph& plan, uint32_t node, const WorkOfNode& work) {
-  const PlanNode& n = plan.nodes[node];
-  const CuGraph graph = graphs_[n.graph];
-  std::vector<CuGraphNode> waits;
-  for (uint32_t earlier : plan.waits[node]) waits.push_back(nodes_[earlier]);
-  CuGraphNode &made = nodes_.emplace_back(), &before = before_.emplace_back();
-  if (n.kind == PlanNode::kLoop || n.kind == PlanNode::kBranch) return AddBody(n, waits, made);
-  if (ricci_status* failed = MakeConditions(n)) return failed;
-  const Work w = WholeWork(plan, node, work);
-  if (w.before != nullptr) {
-    if (ricci_status* failed = AddNode(device_, Before(w), graph, waits, before)) return failed;
-    waits = {before};
-  }
-  return AddNode(device_, w, graph, waits, made);
-}
-
-// Those of a node that decides. The first one that decides is in the graph that the body's node will be in.
-ricci_status* Graph::MakeConditions(const PlanNode& n) {
-  for (const uint32_t body : n.bodies) {
-    if (body == 0 || has_condition_[body]) continue;
-    const CuResult result =
-        device_.driver().cuGraphConditionalHandleCreate(&conditions_[body], graphs_[n.graph], device_.context(), 0, 0);
-    if (ricci_status* failed = device_.Check("cuGraphConditionalHandleCreate", result)) return failed;
-    has_condition_[body] = true;
-  }
-  return nullptr;
-}
-
-// A node with a graph in it, which is empty yet.
-ricci_status* Graph::AddBody(const PlanNode& n, const std::vector<CuGraphNode>& waits, CuGraphNode& made) {
-  CuNode node{};
-  node.type = kCuNodeConditional;
-  node.conditional = {conditions_[n.body], n.kind == PlanNode::kLoop ? kCuConditionWhile : kCuConditionIf, 1, nullptr,
-                      device_.context()};
-  const CuResult result =
-      device_.driver().cuGraphAddNode(&made, graphs_[n.graph], waits.data(), /*edges=*/nullptr, waits.size(), &node);
-  if (ricci_status* failed = device_.Check("cuGraphAddNode", result)) return failed;
-  graphs_[n.body] = node.conditional.bodies[0];
-  return nullptr;
-}
-
-Work Graph::WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode& work) const {
-  Work w = work(node);
-  for (const uint32_t body : plan.nodes[node].bodies) w.arguments.push_back(conditions_[body]);
-  return w;
 }
 
 // After a failure some nodes are changed and others are not, so the next run changes all.
@@ -84,11 +31,7 @@ ricci_status* Graph::Rebind(const PlanGraph& plan, const Places& places, const W
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   places_.clear();
   for (uint32_t node : changed) {
-    const Work w = WholeWork(plan, node, work);
-    if (w.before != nullptr) {
-      if (ricci_status* failed = ChangeNode(device_, Before(w), exec_, before_[node])) return failed;
-    }
-    if (ricci_status* failed = ChangeNode(device_, w, exec_, nodes_[node])) return failed;
+    if (ricci_status* failed = nodes_.Change(plan, node, exec_, work)) return failed;
   }
   return nullptr;
 }
@@ -98,11 +41,7 @@ void Graph::Clear() {
   if (graph_ != nullptr) device_.Note(device_.driver().cuGraphDestroy(graph_));
   exec_ = nullptr;
   graph_ = nullptr;
-  nodes_.clear();
-  before_.clear();
-  graphs_.clear();
-  conditions_.clear();
-  has_condition_.clear();
+  nodes_.Forget();
   places_.clear();
 }
 

@@ -19,6 +19,8 @@ class PlanBlocks {
   // Does the plan have loops or branches? Does it have loops?
   bool any() const { return depth_ != 0; }
   bool has_loops() const { return has_loops_; }
+  // Has it a CASE of which several branches have steps?
+  bool has_choices() const { return has_choices_; }
   // How many of them are in each other at most.
   uint32_t depth() const { return depth_; }
   // The step after this one, with all that is within it.
@@ -35,7 +37,7 @@ class PlanBlocks {
   std::vector<uint32_t> end_;   // by step: of WHILE and CASE the END; of others 0
   std::vector<uint32_t> next_;  // by step: of WHILE the COND, of CASE and NEXT the next NEXT or the END
   uint32_t depth_ = 0;
-  bool has_loops_ = false;
+  bool has_loops_ = false, has_choices_ = false;
 };
 
 }  // namespace ricci::cuda

@@ -10,6 +10,7 @@ namespace {
 
 using Nodes = std::vector<uint32_t>;
 
+bool HasSteps(const StepRange& range) { return range.first != range.last; }
 CuPointer Pointer(const void* p) { return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p)); }
 
 void AddTo(Nodes& nodes, const Nodes& more) { nodes.insert(nodes.end(), more.begin(), more.end()); }
@@ -21,7 +22,8 @@ Nodes EachOnce(Nodes nodes) {
 
 class NodeMaker {
  public:
-  NodeMaker(const ricci_compile_args& a, const PlanBlocks& blocks, PlanGraph& g) : a_(a), blocks_(blocks), g_(g) {}
+  NodeMaker(const ricci_compile_args& a, const PlanBlocks& blocks, bool has_choices, PlanGraph& g)
+      : a_(a), blocks_(blocks), has_choices_(has_choices), g_(g) {}
 
   ricci_status* Run() {
     const uint32_t first = Add({PlanNode::kSetCheck}, {});
@@ -99,11 +101,36 @@ class NodeMaker {
     return nullptr;
   }
 
-  // A branch may write over the memory of the number that decides, so none begins before all are decided.
   ricci_status* Case(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
     const std::vector<StepRange> branches = blocks_.Branches(s);
+    const bool is_choice = has_choices_ && std::count_if(branches.begin(), branches.end(), HasSteps) > 1;
+    return is_choice ? Choice(s, graph, waits, ends) : EachBranch(s, graph, waits, ends);
+  }
+
+  // The node that decides is the only one that reads the number, and all branches come after it: one may write over
+  // that memory. A body must hold something, so one without steps gets a node that does nothing.
+  ricci_status* Choice(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
+    const std::vector<StepRange> branches = blocks_.Branches(s);
+    std::vector<uint32_t> bodies(branches.size());
+    for (uint32_t& body : bodies) body = g_.n_graphs++;
+    const uint32_t decides = Add({PlanNode::kDecide, s, graph, 0, {bodies[0]}}, waits);
+    ends = {Add({PlanNode::kChoice, s, graph, 0, bodies}, {decides})};
+    for (uint32_t b = 0; b < branches.size(); ++b) {
+      Nodes done;
+      if (!HasSteps(branches[b])) {
+        Add({PlanNode::kJoin, s, bodies[b]}, {});
+      } else if (ricci_status* failed = List(branches[b], bodies[b], {}, done)) {
+        return failed;
+      }
+    }
+    return nullptr;
+  }
+
+  // A branch may write over the memory of the number that decides, so none begins before all are decided.
+  ricci_status* EachBranch(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
+    const std::vector<StepRange> branches = blocks_.Branches(s);
     std::vector<uint32_t> bodies;
-    for (const StepRange& b : branches) bodies.push_back(b.first == b.last ? 0 : g_.n_graphs++);
+    for (const StepRange& b : branches) bodies.push_back(HasSteps(b) ? g_.n_graphs++ : 0);
     Nodes decided = Decide(s, graph, bodies, waits);
     if (decided.empty()) return ends = waits, nullptr;
     if (decided.size() > 1) decided = {Add({PlanNode::kJoin, s, graph}, decided)};
@@ -132,6 +159,7 @@ class NodeMaker {
 
   const ricci_compile_args& a_;
   const PlanBlocks& blocks_;
+  const bool has_choices_;
   PlanGraph& g_;
 };
 
@@ -202,9 +230,9 @@ std::string_view WhyNoGraph(const ricci_plan& p, const PlanBlocks& blocks) {
 }
 
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
-                            PlanGraph& out) {
+                            bool has_choices, PlanGraph& out) {
   out = {};
-  if (ricci_status* failed = NodeMaker(a, blocks, out).Run()) return failed;
+  if (ricci_status* failed = NodeMaker(a, blocks, has_choices, out).Run()) return failed;
   FindUsers(*a.plan, uses_arena, out);
   return nullptr;
 }

@@ -4,9 +4,11 @@
 // What differs between runs is a list of places, the addresses of the inputs, then of the outputs, the constants, the
 // arena and the word of failed checks. A run with other places needs other addresses in the nodes that use them.
 //
-// A loop is a node with a graph of its own, its body, which runs as long as a value on the device says so; a branch is
-// such a node whose body runs once or not at all. A kernel, the node that decides, gives the value. What computes the
-// predicate of a loop is in the plan once, but twice in the graphs: before the loop, and at the end of its body.
+// A loop is a node with a graph of its own, its body, which runs as long as a value on the device says so. The branches
+// of a CASE are one node, a choice, with a body for each of them, of which the value numbers one; where the driver has
+// no such nodes (conditions.h), each branch is a node whose body runs once or not at all. A kernel, the node that
+// decides, gives the value. What computes the predicate of a loop is in the plan once, but twice in the graphs: before
+// the loop, and at the end of its body.
 #ifndef RICCI_CUDA_PLAN_GRAPH_H_
 #define RICCI_CUDA_PLAN_GRAPH_H_
 #include <string_view>
@@ -30,24 +32,26 @@ struct PlanNode {
     kSetCheck,   // sets the word of failed checks
     kReadCheck,  // reads it
     kStep,       // a kernel, source or copy
-    kDecide,     // gives a loop or up to kDecided branches their values
-    kJoin,       // nothing, after several others
+    kDecide,     // gives a loop, a choice or up to kDecided branches their values
+    kJoin,       // nothing: after several others, or in a branch without steps
     kLoop,       // its body runs while its value is not 0
     kBranch,     // its body runs if its value is not 0
+    kChoice,     // that of its bodies runs which its value numbers
   };
   static constexpr uint32_t kDecided = 8;
   Kind kind = kStep;
-  uint32_t step = 0;   // kStep; of kDecide, kLoop and kBranch the WHILE or CASE
+  uint32_t step = 0;   // kStep; of kDecide, kLoop, kBranch and kChoice the WHILE or CASE
   uint32_t graph = 0;  // the one that it is in: 0 is the whole, others are bodies
   uint32_t body = 0;   // kLoop, kBranch: the graph in it
-  // kDecide: the bodies that it is about: that of a loop; or those of kDecided branches of a CASE, from `first` on, 0
-  // where there is no branch or it has no steps.
+  // kChoice: the graphs in it, by branch. kDecide: the bodies that it is about, which name the values: that of a loop;
+  // the first one of a choice; or those of kDecided branches of a CASE, from `first` on, 0 where there is no branch or
+  // it has no steps.
   std::vector<uint32_t> bodies = {};
   uint32_t first = 0;
 };
 
 // The first node sets the word of failed checks, the last one reads it. Without loops and branches, node 1 + s is step
-// s. What a node waits for comes before it and is in the same graph; so does the kLoop or kBranch that its graph is in.
+// s. What a node waits for comes before it and is in the same graph; so does the node that its graph is in.
 struct PlanGraph {
   std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
@@ -58,9 +62,10 @@ struct PlanGraph {
 };
 // Why a plan cannot be a graph on any device; empty if it can.
 std::string_view WhyNoGraph(const ricci_plan& plan, const PlanBlocks& blocks);
-// Of a plan that can be one. `uses_arena`: by step, whether it needs working memory besides its buffers.
+// Of a plan that can be one. `uses_arena`: by step, whether it needs working memory besides its buffers; `has_choices`:
+// a node can have several bodies.
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
-                            PlanGraph& out);
+                            bool has_choices, PlanGraph& out);
 inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
 
 }  // namespace ricci::cuda

@@ -6,21 +6,18 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 
 absl::StatusOr<std::unique_ptr<BoundCall>> BoundCall::Create(base::Ref<const Executable> executable) {
-  RICCI_ASSIGN(RunFrame * frame, executable->code().NewFrame(nullptr));
-  absl::Cleanup undo = [&, code = &executable->code()] { code->FreeFrame(frame); };
-  std::unique_ptr<BoundCall> call(new BoundCall(std::move(executable), frame));
-  std::move(undo).Cancel();
-  return call;
+  const base::Ref<const CompiledCode> code(&executable->code());
+  RICCI_ASSIGN(RunFrame * frame, code->NewFrame(nullptr));
+  std::shared_ptr<RunFrame> owned(frame, [code](RunFrame* f) { code->FreeFrame(f); });
+  return std::unique_ptr<BoundCall>(new BoundCall(std::move(executable), std::move(owned)));
 }
 
-BoundCall::BoundCall(base::Ref<const Executable> executable, RunFrame* frame)
+BoundCall::BoundCall(base::Ref<const Executable> executable, std::shared_ptr<RunFrame> frame)
     : executable_(std::move(executable)),
       code_(executable_->code()),
       n_in_(code_.program().n_params()),
       n_slots_(n_in_ + code_.program().n_results()),
-      frame_(frame) {}
-
-BoundCall::~BoundCall() { code_.FreeFrame(frame_); }
+      frame_(std::move(frame)) {}
 
 const types::ArrayType& BoundCall::type(uint32_t slot) const {
   const ir::Program& f = code_.program();
@@ -124,8 +121,18 @@ absl::StatusOr<EventRef> BoundCall::Enqueue(const RunOptions& options) {
     RICCI_TRY(base::FromAbi(code_.Run(*frame_)));
     return Event::Come(device.context);
   }
-  RICCI_ASSIGN(const StreamRef stream, options.StreamOn(device));
-  return code_.Enqueue(*frame_, stream, {});
+  const absl::StatusOr<StreamRef> stream = options.StreamOn(device);
+  const bool is_refused = absl::IsFailedPrecondition(stream.status()) && options.stream != nullptr;
+  if (is_refused && device.backend.capture != nullptr) return Capture(*options.stream);
+  RICCI_TRY(stream.status());
+  return code_.Enqueue(*frame_, *stream, {});
+}
+
+// Of a stream to which nothing may be enqueued: the host may be capturing it.
+absl::StatusOr<EventRef> BoundCall::Capture(const Stream& stream) {
+  EventRef event = Event::OfCapture(code_.device()->context, frame_);
+  RICCI_TRY(code_.Capture(*frame_, stream));
+  return event;
 }
 
 ricci_status* BoundCall::RunChecked() {

@@ -13,7 +13,6 @@ namespace ricci { inline namespace v0 { namespace runtime {
 class BoundCall {
  public:
   static absl::StatusOr<std::unique_ptr<BoundCall>> Create(base::Ref<const Executable> executable);
-  ~BoundCall();
   BoundCall(const BoundCall&) = delete;
 
   const CompiledCode& code() const { return code_; }
@@ -24,11 +23,11 @@ class BoundCall {
     if (ready_) return code_.Run(*frame_);
     return RunChecked();
   }
-  // Returns the event of the end of the run.
+  // Returns the event of the end of the run, or that of a run that has become part of a graph of the host.
   absl::StatusOr<EventRef> Enqueue(const RunOptions& options);
 
  private:
-  BoundCall(base::Ref<const Executable> executable, RunFrame* frame);
+  BoundCall(base::Ref<const Executable> executable, std::shared_ptr<RunFrame> frame);
   const types::ArrayType& type(uint32_t slot) const;
   std::string SlotName(uint32_t slot) const;
   absl::Status Place(uint32_t slot, void* p);
@@ -38,12 +37,14 @@ class BoundCall {
   absl::Status Overlap(uint32_t a, uint32_t b) const;
   bool MayShare(uint32_t a, uint32_t b) const;
   ricci_status* RunChecked();
+  absl::StatusOr<EventRef> Capture(const Stream& stream);
 
   const base::Ref<const Executable> executable_;
   const CompiledCode& code_;
   const uint32_t n_in_, n_slots_;
-  RunFrame* const frame_;  // of this call alone; inputs and outputs are adjacent: one pointer per slot
-  bool ready_ = false;     // host memory, all slots are bound and nothing must be checked at each run
+  // Of this call and the events of its captured runs. Inputs and outputs are adjacent: one pointer per slot.
+  const std::shared_ptr<RunFrame> frame_;
+  bool ready_ = false;  // host memory, all slots are bound and nothing must be checked at each run
 };
 
 }}}  // namespace ricci::v0::runtime

@@ -259,6 +259,24 @@ absl::StatusOr<EventRef> CompiledCode::Enqueue(RunFrame& frame, const StreamRef&
   return run;
 }
 
+// The host gives no order between the last run and launches of its graph, so that run ends here.
+absl::Status CompiledCode::Capture(RunFrame& frame, const Stream& stream) const {
+  const ricci_backend& backend = device()->backend;
+  constexpr uint32_t kNone = RICCI_NO_CHECK;  // until the first launch
+  if (frame.last) RICCI_TRY(frame.last->Await());
+  RICCI_TRY(device()->CopyTo(frame.args.failed_check, &kNone, sizeof kNone, nullptr));
+  frame.args.stream = stream.native();
+  return base::FromAbi(backend.capture(code_, &frame.args));
+}
+
+absl::Status CompiledCode::LastCheck(const RunFrame& frame) const {
+  uint32_t check = RICCI_NO_CHECK;
+  if (!lowered_->checks.empty()) {
+    RICCI_TRY(device()->CopyFrom(&check, frame.args.failed_check, sizeof check, nullptr));
+  }
+  return CheckStatus(check);
+}
+
 absl::Status CompiledCode::CheckStatus(uint32_t check) const {
   if (check == RICCI_NO_CHECK) return absl::OkStatus();
   if (check < lowered_->checks.size()) return lowered_->checks[check];

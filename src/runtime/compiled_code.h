@@ -102,6 +102,11 @@ class CompiledCode final : public base::Shared {
   // Starts a run, on devices whose runs are enqueued; it uses what `after` wrote. After a failure nothing has been
   // enqueued.
   absl::StatusOr<EventRef> Enqueue(RunFrame& frame, const StreamRef& stream, std::vector<EventRef> after) const;
+  // Adds a run with the frame to the graph that the host captures in `stream`. If it does not, or if the run cannot be
+  // part of it, the status says so.
+  absl::Status Capture(RunFrame& frame, const Stream& stream) const;
+  // What the last launch of a captured run found; it has ended.
+  absl::Status LastCheck(const RunFrame& frame) const;
   // What `args.span` of a profiled run calls, with the frame: the host gets the step by its name and line.
   static void ReportSpan(void* frame, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
   // The status for the value `check` of the word of the failed check.

@@ -85,6 +85,12 @@ EventRef Event::Come(Context* context) {
   return event;
 }
 
+EventRef Event::OfCapture(Context* context, std::shared_ptr<const RunFrame> frame) {
+  EventRef event = Come(context);
+  event->captured_ = std::move(frame);
+  return event;
+}
+
 void Event::Done(void* arg, ricci_status* status, uint32_t failed_check) {
   auto* event = static_cast<Event*>(arg);
   event->told_ = status;
@@ -101,6 +107,7 @@ absl::Status Event::Await() {
 }
 
 absl::Status Event::Wait() {
+  if (captured_ != nullptr) return captured_->code->LastCheck(*captured_);
   RICCI_TRY(Await());
   return status_;
 }

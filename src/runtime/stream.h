@@ -7,6 +7,7 @@
 #ifndef RICCI_RUNTIME_STREAM_H_
 #define RICCI_RUNTIME_STREAM_H_
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 
 class CompiledCode;
+struct RunFrame;
 
 class Stream final : public base::Shared {
  public:
@@ -56,6 +58,8 @@ class Event final : public base::Shared {
   static EventRef AtPoint(StreamRef stream);
   // An event that has come.
   static EventRef Come(Context* context);
+  // The same for a run that is part of a graph of the host; it reports what the last launch left in the frame.
+  static EventRef OfCapture(Context* context, std::shared_ptr<const RunFrame> frame);
 
   void Started(void* native) { native_ = native; }  // takes over `native`
   // ricci_done_fn; `arg` is the event.
@@ -67,7 +71,8 @@ class Event final : public base::Shared {
 
   // Waits until it has come.
   absl::Status Await();
-  // Waits; returns the status of the run, or of an earlier one whose results it used.
+  // Waits; returns the status of the run, or of an earlier one whose results it used. Of a captured run that of the
+  // last launch, which has ended.
   absl::Status Wait();
   absl::StatusOr<bool> Query();
   // Has the run ended, so that Settle may be called?
@@ -94,6 +99,7 @@ class Event final : public base::Shared {
   uint32_t failed_check_ = RICCI_NO_CHECK;
   std::atomic<bool> ended_{false}, settled_{false};
   absl::Status status_;  // once it is settled
+  std::shared_ptr<const RunFrame> captured_;
 };
 
 // The C handles are their addresses.

@@ -1,220 +1,12 @@
 // Loops and branches in graphs: one launch gives what `ref` gives, in any order, again with other arguments, and where
 // the driver has no such graphs the host decides.
+#include "cuda/conditional_graphs.h"
+
 #include <atomic>
 #include <chrono>
 #include <thread>
 
-#include "cuda/driver_calls.h"
-#include "cuda/gpu_program.h"
-#include "support/program_runner.h"
-
 namespace ricci::testing { namespace {
-
-constexpr std::string_view kWhile = R"(program f(%k: i32[], %x: f32[1000]) {
-  %n: i32[], %y: f32[1000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-    %five: i32[] = constant 5
-    %less: bool[] = lt(%k, %five)
-    return %less
-  } body=program(%k: i32[], %v: f32[1000]) {
-    %one: i32[] = constant 1
-    %j: i32[] = add(%k, %one)
-    %r: f32[1000] = rev(%v) dimensions=[0]
-    %next: f32[1000] = add(%v, %r)
-    return %j, %next
-  }
-  return %n, %y
-})";
-
-// The second branch has no work of its own.
-constexpr std::string_view kSwitch = R"(program f(%i: i32[], %x: f32[1000]) {
-  %y: f32[1000] = cond(%i, %x) branches=[program(%x: f32[1000]) {
-    %y: f32[1000] = mul(%x, %x)
-    return %y
-  }, program(%x: f32[1000]) {
-    return %x
-  }, program(%x: f32[1000]) {
-    %y: f32[1000] = rev(%x) dimensions=[0]
-    %z: f32[1000] = sub(%x, %y)
-    return %z
-  }]
-  %m: f32[] = reduce_max(%y) axes=[0]
-  return %y, %m
-})";
-
-// A list of branches, of which number i adds i times its argument backwards.
-std::string BranchesOf(int n) {
-  std::string text = "program f(%i: i32[], %x: f32[1000]) {\n  %y: f32[1000] = cond(%i, %x) branches=[";
-  for (int i = 0; i < n; ++i) {
-    text += std::string(i == 0 ? "" : ", ") + "program(%x: f32[1000]) {\n    %k: f32[1000] = constant " +
-            std::to_string(i) + ".0\n    %r: f32[1000] = rev(%x) dimensions=[0]\n" +
-            "    %s: f32[1000] = mul(%r, %k)\n    %y: f32[1000] = add(%x, %s)\n    return %y\n  }";
-  }
-  return text + "]\n  return %y, %i\n}";
-}
-
-// The carry is another array in each trip, or copied; a trip has slices of its own.
-std::string ScanOf(int length) {
-  const std::string n = std::to_string(length);
-  return "program f(%c: f32[1000], %x: f32[" + n + ",1000]) {\n  %d: f32[1000], %y: f32[" + n +
-         R"(,1000] = scan(%c, %x) num_consts=0 num_carry=1 length=)" + n +
-         R"( body=program(%c: f32[1000], %x: f32[1000]) {
-    %r: f32[1000] = rev(%c) dimensions=[0]
-    %s: f32[1000] = sub(%r, %x)
-    %m: f32[] = reduce_max(%s) axes=[0]
-    %b: f32[1000] = broadcast_in_dim(%m) shape=[1000] broadcast_dimensions=[]
-    %y: f32[1000] = sub(%b, %s)
-    return %s, %y
-  }
-  return %d, %y
-})";
-}
-
-// A loop in a branch in a loop.
-constexpr std::string_view kNested = R"(program f(%n: i32[], %c: f32[1000]) {
-  %k: i32[], %d: f32[1000] = scan(%n, %c) length=4 num_consts=0 num_carry=2 body=program(%n: i32[], %c: f32[1000]) {
-    %two: i32[] = constant 2
-    %odd: i32[] = rem(%n, %two)
-    %e: f32[1000] = cond(%odd, %n, %c) branches=[program(%n: i32[], %c: f32[1000]) {
-      %r: f32[1000] = rev(%c) dimensions=[0]
-      %s: f32[1000] = sub(%c, %r)
-      return %s
-    }, program(%n: i32[], %c: f32[1000]) {
-      %z: i32[], %w: f32[1000] = while(%n, %c) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-        %zero: i32[] = constant 0
-        %more: bool[] = gt(%k, %zero)
-        return %more
-      } body=program(%k: i32[], %v: f32[1000]) {
-        %one: i32[] = constant 1
-        %less: i32[] = sub(%k, %one)
-        %r: f32[1000] = rev(%v) dimensions=[0]
-        %t: f32[1000] = add(%v, %r)
-        return %less, %t
-      }
-      return %w
-    }]
-    %one: i32[] = constant 1
-    %m: i32[] = add(%n, %one)
-    return %m, %e
-  }
-  return %k, %d
-})";
-
-// What asks whether the outer loop goes on is a loop.
-constexpr std::string_view kLoopThatAsks = R"(program f(%k: i32[], %x: f32[1000]) {
-  %n: i32[], %y: f32[1000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-    %j: i32[], %w: f32[1000] = while(%k, %v) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[1000]) {
-      %three: i32[] = constant 3
-      %less: bool[] = lt(%k, %three)
-      return %less
-    } body=program(%k: i32[], %v: f32[1000]) {
-      %one: i32[] = constant 1
-      %j: i32[] = add(%k, %one)
-      %r: f32[1000] = rev(%v) dimensions=[0]
-      %next: f32[1000] = add(%v, %r)
-      return %j, %next
-    }
-    %m: f32[] = reduce_max(%w) axes=[0]
-    %most: f32[] = constant 5000.0
-    %less: bool[] = lt(%m, %most)
-    return %less
-  } body=program(%k: i32[], %v: f32[1000]) {
-    %next: f32[1000] = add(%v, %v)
-    return %k, %next
-  }
-  return %n, %y
-})";
-
-// Halving never reaches 1.
-constexpr std::string_view kEndless = R"(program f(%x: f32[1000]) {
-  %y: f32[1000] = while(%x) cond_nconsts=0 body_nconsts=0 cond=program(%v: f32[1000]) {
-    %m: f32[] = reduce_max(%v) axes=[0]
-    %one: f32[] = constant 1.0
-    %less: bool[] = lt(%m, %one)
-    return %less
-  } body=program(%v: f32[1000]) {
-    %half: f32[1000] = constant 0.5
-    %next: f32[1000] = mul(%v, %half)
-    return %next
-  }
-  return %y
-})";
-
-Floats Some(size_t n) {
-  Floats out(n);
-  for (size_t i = 0; i < n; ++i) out[i] = static_cast<float>((i * 29) % 47) - 20;
-  return out;
-}
-
-void SetSeed(uint64_t seed) { OfStandin<void(uint64_t)>("ricci_standin_seed")(seed); }
-void SetDriver(int version) { OfStandin<void(int)>("ricci_standin_version")(version); }
-void SetDepth(uint32_t most) { OfStandin<void(uint32_t)>("ricci_standin_depth")(most); }
-void Refuse(const char* word) { OfStandin<void(const char*)>("ricci_standin_refuse")(word); }
-
-class ConditionalGraphs : public ::testing::Test {
- protected:
-  ~ConditionalGraphs() override {
-    SetSeed(1);
-    SetDriver(12040);
-    SetDepth(~0u);
-    Refuse("");
-    OfStandin<void(uint64_t, int, int)>("ricci_standin_fail")(0, 0, 0);
-  }
-
-  ricci_ctx* ctx() { return runner_.ctx(); }
-  ricci_device* Gpu() {
-    if (gpu_ == nullptr) Ok(ricci_context_add_plugin(ctx(), QuerySimulatedGpu));
-    return gpu_ = GpuOf(ctx());
-  }
-  std::vector<Floats> OnRef(std::string_view text, const std::vector<Floats>& args) {
-    GpuProgram f(ricci_device_find(ctx(), "ref", 3));
-    std::vector<Floats> out;
-    EXPECT_TRUE(Ok(f.Compile(ctx(), text)) && Ok(f.Give(args)) && Ok(f.Enqueue()) && Ok(f.Read(out)));
-    return out;
-  }
-  // The calls of a run of `f`, which must give what `ref` gives.
-  std::vector<std::string> CallsOfRun(GpuProgram& f, std::string_view text, const std::vector<Floats>& args) {
-    EXPECT_TRUE(Ok(f.Give(args)));
-    Calls();
-    EXPECT_TRUE(Ok(f.Enqueue()));
-    EXPECT_TRUE(Ok(ricci_array_wait(f.out()[0])));
-    const std::vector<std::string> calls = Calls();
-    std::vector<Floats> got;
-    EXPECT_TRUE(Ok(f.Read(got)));
-    EXPECT_EQ(got, OnRef(text, args));
-    return calls;
-  }
-  void ExpectOneLaunch(std::string_view text, const std::vector<std::vector<Floats>>& arguments) {
-    GpuProgram f(Gpu());
-    ASSERT_TRUE(Ok(f.Compile(ctx(), text)));
-    for (uint64_t seed = 1; seed <= 6; ++seed) {
-      SetSeed(seed);
-      for (const std::vector<Floats>& args : arguments) {
-        SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(args[0][0]));
-        const std::vector<std::string> calls = CallsOfRun(f, text, args);
-        EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 1);
-        for (const char* call : {"cuLaunchKernel", "cuMemcpy", "cuMemset", "cuStreamSynchronize"}) {
-          EXPECT_EQ(CountOf(calls, call), 0) << call;
-        }
-      }
-    }
-  }
-  void ExpectStepwise(std::string_view text, const std::vector<Floats>& args, std::string_view why) {
-    GpuProgram f(Gpu());
-    ASSERT_TRUE(Ok(f.Compile(ctx(), text)));
-    const std::vector<std::string> calls = CallsOfRun(f, text, args);
-    EXPECT_EQ(CountOf(calls, "cuGraph"), 0);
-    EXPECT_GT(CountOf(calls, "cuLaunchKernel"), 0);
-    const std::string said = runner_.Dump(runner_.Parse(text), "decisions", "cuda");
-    EXPECT_NE(said.find("a run issues its steps one by one: " + std::string(why)), said.npos) << said;
-  }
-  std::string Plan(std::string_view text) {
-    Gpu();
-    return runner_.Dump(runner_.Parse(text), "plan", "cuda");
-  }
-
-  ProgramRunner runner_;
-  ricci_device* gpu_ = nullptr;
-};
 
 TEST_F(ConditionalGraphs, ALoop) {
   ExpectOneLaunch(kWhile, {{{1}, Some(1000)}, {{4}, Some(1000)}, {{9}, Some(1000)}, {{-3}, Some(1000)}});
@@ -249,8 +41,10 @@ TEST_F(ConditionalGraphs, AreExplained) {
     const std::string said = runner_.Dump(runner_.Parse(text), "decisions", "cuda");
     return said.substr(said.find("a run "));
   };
-  EXPECT_EQ(last_line(kSwitch),
-            "a run launches one graph with all steps, in which the device decides about loops and branches\n");
+  EXPECT_EQ(
+      last_line(kSwitch),
+      "a run launches one graph with all steps, in which the device decides about loops and branches; the branches of "
+      "a choice are one node\n");
   EXPECT_EQ(
       last_line(kWhile),
       "a run launches one graph with all steps, in which the device decides about loops and branches; one that may "
@@ -290,7 +84,10 @@ TEST_F(ConditionalGraphs, TheDriverIsTriedOnce) {
   ASSERT_TRUE(Ok(first.Compile(ctx(), kWhile)));
   EXPECT_EQ(CountOf(Calls(), "cuGraphConditionalHandleCreate"), 1);
   ASSERT_TRUE(Ok(second.Compile(ctx(), kSwitch)));
-  EXPECT_EQ(CountOf(Calls(), "cuGraphConditionalHandleCreate"), 0);
+  EXPECT_EQ(CountOf(Calls(), "cuGraphConditionalHandleCreate"), 2) << "an IF with two bodies and a SWITCH";
+  GpuProgram third(Gpu());
+  ASSERT_TRUE(Ok(third.Compile(ctx(), BranchesOf(2))));
+  EXPECT_EQ(CountOf(Calls(), "cuGraph"), 0);
 }
 
 TEST_F(ConditionalGraphs, AFailedCheckInALoop) {

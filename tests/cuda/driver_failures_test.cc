@@ -20,7 +20,7 @@ struct Example {
   std::string name, text;
   std::vector<Floats> args;
   bool profiled = false;
-  int driver = 12040;  // its version: one of 12.0 leaves loops and branches to the host
+  int driver = 12080;  // its version: one of 12.0 leaves loops and branches to the host
 };
 
 Floats Ramp(size_t n) {
@@ -53,7 +53,7 @@ constexpr std::string_view kCase = R"(program f(%i: i32[], %x: f32[1000]) {
   return %y
 })";
 
-constexpr size_t kExamples = 8;
+constexpr size_t kExamples = 9;
 
 std::array<Example, kExamples> Examples() {
   ProgramRunner runner;
@@ -67,6 +67,7 @@ std::array<Example, kExamples> Examples() {
        {"source", std::string(kSource), {Ramp(40)}},
        {"while", WhileBelow(2), {{1}, Ramp(1000)}},
        {"case", std::string(kCase), {{1}, Ramp(1000)}},
+       {"case with a node for each branch", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12040},
        {"while of the host", WhileBelow(2), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"case of the host", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
@@ -185,7 +186,7 @@ class DriverFailures : public ::testing::TestWithParam<size_t> {
   }
   ~DriverFailures() override {
     Fail(0, 0, false);
-    SetDriver(12040);
+    SetDriver(12080);
   }
   static void SetDriver(int version) { OfStandin<void(int)>("ricci_standin_version")(version); }
 

@@ -5,6 +5,7 @@
 
 #include "cuda/bare_driver.h"
 #include "cuda/gpu_program.h"
+#include "cuda/host_capture.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -165,9 +166,8 @@ TEST_F(GpuBadInput, WhatTheCompilerDoesNotTellIsSaid) {
 // ---- what the host does to the driver ----
 class HostAndDriver : public GpuBadInput {
  protected:
-  static void Capture(ricci_stream* s, bool begins) {
-    OfStandin<void(cuda::CuStream, int)>("ricci_standin_capture")(static_cast<cuda::CuStream>(ricci_stream_native(s)),
-                                                                  begins ? 1 : 0);
+  static std::unique_ptr<HostCapture> Capture(ricci_stream* s) {
+    return std::make_unique<HostCapture>(static_cast<cuda::CuStream>(ricci_stream_native(s)));
   }
   static std::string Calls() { return OfStandin<const char*()>("ricci_standin_calls")(); }
   ricci_stream* Wrapped(void* native) {
@@ -222,9 +222,9 @@ TEST_F(HostAndDriver, AStreamThatIsGoneAfterItsWork) {
 
 TEST_F(HostAndDriver, AStreamThatIsCaptured) {
   const std::string why =
-      "cuda: the host is capturing this stream of simulated GPU (cuStreamBeginCapture), and work of Ricci cannot be "
-      "part "
-      "of its graph: enqueue it before or after";
+      "cuda: the host is capturing this stream of simulated GPU (cuStreamBeginCapture), and of Ricci only runs of "
+      "bound "
+      "calls can be part of its graph (ricci_call_enqueue): enqueue this before or after";
   ricci_stream *own = nullptr, *s = nullptr;
   ASSERT_TRUE(Ok(ricci_stream_create(gpu_, &own)));
   s = Wrapped(ricci_stream_native(own));
@@ -235,7 +235,7 @@ TEST_F(HostAndDriver, AStreamThatIsCaptured) {
   ricci_array* a = nullptr;
   ricci_event* e = nullptr;
   const float zeros[4] = {};
-  Capture(s, true);
+  std::unique_ptr<HostCapture> capture = Capture(s);
   EXPECT_EQ(ErrorOf(ricci_array_from_host(gpu_, Four(), zeros, &o, &a), RICCI_FAILED_PRECONDITION), why);
   EXPECT_EQ(ErrorOf(ricci_stream_record(s, &e), RICCI_FAILED_PRECONDITION), why);
   EXPECT_EQ(ErrorOf(ricci_stream_synchronize(s), RICCI_FAILED_PRECONDITION), why);
@@ -245,7 +245,9 @@ TEST_F(HostAndDriver, AStreamThatIsCaptured) {
   ASSERT_TRUE(Ok(other.Compile(runner_.ctx(), kNegate))) << "loads a module, though the capture is for all threads";
   ASSERT_TRUE(Ok(other.Give({{1, 2, 3, 4}})) && Ok(other.Enqueue()));
   EXPECT_TRUE(Ok(ricci_array_wait(other.out()[0])));
-  Capture(s, false);
+  EXPECT_TRUE(capture->IsValid());
+  EXPECT_EQ(capture->End(), 0);
+  capture.reset();
   EXPECT_TRUE(Ok(f.Enqueue(s)));
   std::vector<Floats> out;
   ASSERT_TRUE(Ok(f.Read(out)));
@@ -259,9 +261,9 @@ TEST_F(HostAndDriver, TheDefaultStreamWhileOneInOrderWithItIsCaptured) {
   cuda::CuStream blocking = nullptr;
   driver->cuStreamCreate(&blocking, 0);
   ricci_stream *const s = Wrapped(nullptr), *const captured = Wrapped(blocking);
-  Capture(captured, true);
+  std::unique_ptr<HostCapture> capture = Capture(captured);
   EXPECT_NE(ErrorOf(ricci_stream_synchronize(s), RICCI_FAILED_PRECONDITION), "");
-  Capture(captured, false);
+  capture.reset();
   EXPECT_TRUE(Ok(ricci_stream_synchronize(s)));
   for (ricci_stream* i : {s, captured}) ricci_stream_release(i);
   driver->cuStreamDestroy(blocking);

@@ -92,6 +92,7 @@ class GpuProgram {
   }
 
   const ricci_executable* executable() const { return x_; }
+  void Release() { ricci_executable_release(std::exchange(x_, nullptr)); }
   ricci_type param(uint32_t i) const { return params_[i]; }
   const std::vector<ricci_array*>& in() const { return in_; }
   const std::vector<ricci_array*>& out() const { return out_; }

@@ -34,12 +34,13 @@ class PlanGraphs : public ::testing::Test {
     cuda::PlanGraph g;
     const cuda::PlanBlocks blocks(p);
     why_no_graph_ = cuda::WhyNoGraph(p, blocks);
-    if (why_no_graph_.empty()) Ok(cuda::MakePlanGraph(a, blocks, std::vector<bool>(p.n_steps), g));
+    if (why_no_graph_.empty()) Ok(cuda::MakePlanGraph(a, blocks, std::vector<bool>(p.n_steps), has_choices_, g));
+    has_choices_in_plan_ = blocks.has_choices();
     return g;
   }
   // `in graph 0: 0 set, 1 step 0 after 0, 2 read after 1`, with a line for each graph.
   static std::string Text(const cuda::PlanGraph& g) {
-    static constexpr const char* kKinds[] = {"set", "read", "step", "decide", "join", "loop", "branch"};
+    static constexpr const char* kKinds[] = {"set", "read", "step", "decide", "join", "loop", "branch", "choice"};
     std::vector<std::string> lines(g.n_graphs);
     for (uint32_t n = 0; n < g.size(); ++n) {
       const cuda::PlanNode& node = g.nodes[n];
@@ -58,6 +59,7 @@ class PlanGraphs : public ::testing::Test {
     return text;
   }
 
+  bool has_choices_ = false, has_choices_in_plan_ = false;
   std::string_view why_no_graph_;
   kernel::Plan plan_;
   std::vector<kernel::Kernel> kernels_;
@@ -138,6 +140,47 @@ TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
       "after 3 and 4\n"
       "in graph 1: 5 step 2\n"
       "in graph 2: 6 step 5\n");
+}
+
+// One node reads the number, so no join is needed; a branch without steps holds a node that does nothing.
+TEST_F(PlanGraphs, AChoiceHasABodyForEachBranch) {
+  has_choices_ = true;
+  plan_.n_inputs = 2;
+  plan_.n_outputs = 1;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 0
+  plan_.Step(RICCI_STEP_CASE, 3, {number});   // step 1
+  Kernel(in, out);                            // step 2
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 5
+  plan_.Step(RICCI_STEP_END, 0, {});
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(Text(g),
+            "in graph 0: 0 set, 1 step 0 after 0, 2 decide 0:1 after 1, 3 choice 0:1 1:2 2:3 after 2, 7 read after 3\n"
+            "in graph 1: 4 step 2\n"
+            "in graph 2: 5 join\n"
+            "in graph 3: 6 step 5\n");
+  EXPECT_TRUE(has_choices_in_plan_);
+  EXPECT_EQ(g.users[1], (std::vector<uint32_t>{2})) << "the number";
+}
+
+// With one branch that has steps there is nothing to choose.
+TEST_F(PlanGraphs, OneBranchWithStepsIsNoChoice) {
+  has_choices_ = true;
+  plan_.n_inputs = 2;
+  plan_.n_outputs = 1;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  plan_.Step(RICCI_STEP_CASE, 2, {number});
+  plan_.Step(RICCI_STEP_NEXT, 0, {});
+  plan_.Step(RICCI_STEP_COPY, 0, {out, in});
+  plan_.Step(RICCI_STEP_END, 0, {});
+  EXPECT_EQ(Text(Make()),
+            "in graph 0: 0 set, 1 decide 1:1 after 0, 2 branch 1 after 1, 4 read after 2\n"
+            "in graph 1: 3 step 2\n");
+  EXPECT_FALSE(has_choices_in_plan_);
 }
 
 // A node decides about eight, and all are decided before one runs.

@@ -1,4 +1,5 @@
-// The stand-in's rules about what hosts do to the driver, and its pools: each is broken once, and kept once.
+// The stand-in's rules about what hosts do to the driver, and its pools: each is broken once, and kept once. Those
+// about captures are in standin_capture_test.cc.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,9 +15,6 @@ class StandinHost : public ::testing::Test {
  protected:
   StandinHost() { driver_->cuStreamCreate(&stream_, 1); }
   ~StandinHost() override { driver_->cuStreamDestroy(stream_); }
-  void Capture(bool begins) const {
-    OfStandin<void(cuda::CuStream, int)>("ricci_standin_capture")(stream_, begins ? 1 : 0);
-  }
   uint64_t Attribute(cuda::CuMemPool pool, int which) const {
     uint64_t value = 0;
     EXPECT_EQ(driver_->cuMemPoolGetAttribute(pool, which, &value), 0);
@@ -27,41 +25,6 @@ class StandinHost : public ::testing::Test {
   const BareDriver driver_;
   cuda::CuStream stream_ = nullptr;
 };
-
-TEST_F(StandinHost, NothingGoesIntoAStreamThatIsCaptured) {
-  cuda::CuEvent event = nullptr;
-  driver_->cuEventCreate(&event, cuda::kCuEventDisableTiming);
-  Capture(true);
-  EXPECT_EQ(driver_.Allocate(64, stream_), 0u);
-  ExpectComplaint("cuMemAllocFromPoolAsync into a stream that the host captures");
-  driver_->cuStreamWaitEvent(stream_, event, 0);
-  driver_->cuLaunchHostFunc(
-      stream_, [](void*) {}, nullptr);
-  ExpectComplaint("cuLaunchHostFunc into a stream that the host captures");
-  EXPECT_NE(driver_->cuStreamSynchronize(stream_), 0);
-  ExpectComplaint("cuStreamSynchronize of a stream that the host captures");
-  EXPECT_NE(driver_->cuEventRecord(event, stream_), 0);
-  ExpectComplaint("cuEventRecord of a stream that the host captures");
-  Capture(false);
-  EXPECT_EQ(driver_->cuEventRecord(event, stream_), 0);
-  driver_->cuEventDestroy(event);
-  EXPECT_EQ(BareDriver::Complaints(), "");
-}
-
-TEST_F(StandinHost, CallsThatMightWaitNeedTheRelaxedMode) {
-  void* p = nullptr;
-  int mode = cuda::kCuCaptureRelaxed;
-  Capture(true);
-  EXPECT_NE(driver_->cuMemHostAlloc(&p, 64, 0), 0);
-  ExpectComplaint("cuMemHostAlloc while the host captures a stream");
-  driver_->cuThreadExchangeStreamCaptureMode(&mode);
-  EXPECT_EQ(mode, 0) << "the mode before";
-  EXPECT_EQ(driver_->cuMemHostAlloc(&p, 64, 0), 0);
-  EXPECT_EQ(driver_->cuMemFreeHost(p), 0);
-  driver_->cuThreadExchangeStreamCaptureMode(&mode);
-  Capture(false);
-  EXPECT_EQ(BareDriver::Complaints(), "");
-}
 
 TEST_F(StandinHost, AForkedProcessMayCallNothing) {
   const pid_t child = fork();

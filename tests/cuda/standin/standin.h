@@ -18,6 +18,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -49,10 +50,21 @@ struct Pool {
   uint64_t used = 0, reserved = 0, threshold = 0;
   bool is_destroyed = false;
 };
+struct Stream;
+// What a host captures (standin_capture.cc).
+struct Capture {
+  CuGraph graph;
+  Stream* origin;
+  int mode;
+  std::thread::id thread;
+  bool is_invalid = false, has_ended = false;
+};
 struct Stream {
   int device = 0;
   Context* context = nullptr;
-  bool is_blocking = false, is_captured = false;
+  bool is_blocking = false;
+  std::shared_ptr<Capture> capture = nullptr;  // null: it is not captured
+  std::vector<CuGraphNode> last = {};          // what comes next in the capture comes after these
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
@@ -63,6 +75,8 @@ struct Event {
   Stream* stream = nullptr;
   uint64_t at = 0;  // come once that many operations of the stream are done
   Clock clock;
+  std::shared_ptr<Capture> capture = nullptr;  // it was recorded in: a point after these nodes
+  std::vector<CuGraphNode> last = {};
 };
 struct Module;
 struct Allocation {
@@ -88,7 +102,8 @@ class Machine {
   std::set<Event*> all_events;
   std::deque<std::shared_ptr<Module>> all_modules;                    // also those that were unloaded
   std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
-  int64_t pools = 0, captures = 0;
+  std::vector<std::shared_ptr<Capture>> captures;                     // those that have not ended
+  int64_t pools = 0;
   int process = getpid();  // whose driver it is
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
@@ -96,7 +111,7 @@ class Machine {
   std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
   uint64_t seed = 1;
-  int driver_version = 12040;  // as cuDriverGetVersion would say
+  int driver_version = 12080;  // as cuDriverGetVersion says
   uint32_t most_depth = ~0u;   // of conditional nodes in each other
   int capability = 90;         // of the devices
   // The most dynamic shared memory that a block may be given when it is asked for.
@@ -214,6 +229,15 @@ Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count);
 // What a call gives since the host has done something to the driver; kCuSuccess if that does not concern it.
 CuResult HostRules(Machine& m, const char* call);
 
+// ---- standin_capture.cc: with the mutex held ----
+// A complaint, after which the capture is of no use.
+CuResult Invalidate(Machine& m, Capture& capture, const std::string& what, CuResult result);
+// Whether a call might wait for a stream that is captured, which the mode of the thread forbids; then why not.
+CuResult MightWaitForCapture(Machine& m, const char* call);
+// The stream comes after the event, which was recorded in a capture, or which it must not wait for since it is
+// captured.
+CuResult WaitInCapture(Machine& m, Stream& s, const Event& e);
+
 // ---- standin_driver.cc ----
 Context* CurrentContext();  // null: none
 // The device of the current context, or -1 with a complaint; with the mutex held.
@@ -230,7 +254,9 @@ H Handle(T* p) {
   return reinterpret_cast<H>(p);
 }
 
-constexpr CuResult kNotInitialized = 3, kCaptureUnsupported = 900;
+constexpr CuResult kNotInitialized = 3, kIllegalState = 401, kCaptureUnsupported = 900, kCaptureInvalidated = 901,
+                   kCaptureMerge = 902, kCaptureUnmatched = 903, kCaptureUnjoined = 904, kCaptureIsolation = 905,
+                   kCapturedEvent = 907, kCaptureWrongThread = 908;
 constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 201;
 
 // ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----
@@ -253,16 +279,18 @@ extern "C" void ricci_standin_check(uint32_t every);
 extern "C" void ricci_standin_capability(int capability);
 // A launch of checked code may run so many basic blocks; then it is said never to end.
 extern "C" void ricci_standin_bound(uint64_t blocks);
-// The version of the driver, such as 12000: an older one knows fewer functions, and no newer PTX. First 12040.
+// The version of the driver, such as 12000: an older one knows fewer functions, and no newer PTX. First 12080.
 extern "C" void ricci_standin_version(int version);
 // An executable graph may have so many conditional nodes in each other; first as many as it likes.
 extern "C" void ricci_standin_depth(uint32_t most);
 // What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
-// (1) and end (0) the capture of a stream, in the mode for all threads. A copy of the process by fork needs no call;
-// ricci_standin_new_process says that this one stands for a new program, which has called the driver never before.
+// the capture of a stream in a mode (CUstreamCaptureMode), and end it, which gives the graph, or NULL with the error
+// that cuStreamEndCapture returns. A copy of the process by fork needs no call; ricci_standin_new_process says that
+// this one stands for a new program, which has called the driver never before.
 extern "C" void ricci_standin_reset();
 extern "C" void ricci_standin_new_process();
-extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins);
+extern "C" int ricci_standin_begin_capture(ricci::cuda::CuStream stream, int mode);
+extern "C" int ricci_standin_end_capture(ricci::cuda::CuStream stream, ricci::cuda::CuGraph* out);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // This memory of a device counts as written.

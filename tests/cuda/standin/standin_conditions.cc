@@ -53,19 +53,27 @@ class TreeRun {
     return std::make_shared<const Step>(std::move(step));
   }
 
-  static bool Holds(const Condition& c, const StepRef& step) {
+  // The body that the value means; null: none.
+  static const Tree* BodyFor(unsigned value, int type, const std::vector<std::unique_ptr<Tree>>& bodies) {
+    const size_t n = type == kCuConditionSwitch ? value : value != 0 ? 0 : type == kCuConditionIf ? 1 : bodies.size();
+    return n < bodies.size() ? bodies[n].get() : nullptr;
+  }
+  static const Tree* NextBody(const NodeWork& work, const std::vector<std::unique_ptr<Tree>>& bodies,
+                              const StepRef& step) {
+    const Condition& c = *work.condition;
     Machine& m = Machine::Get();
     const std::lock_guard lock(m.mutex);
-    if (m.failed_for_good) return false;
+    if (m.failed_for_good) return nullptr;
     m.Touch(reinterpret_cast<uintptr_t>(&c.value), sizeof c.value, /*writes=*/false, step);
     if (!c.is_set) m.Complain(step->Text() + ": its condition was never set");
-    return c.is_set && c.value != 0;
+    return c.is_set ? BodyFor(c.value, work.type, bodies) : nullptr;
   }
   void RunBody(const Tree& t, size_t node, const std::vector<InGraph>& path, const StepRef& step) {
     const NodeWork& work = t.work[node];
-    for (uint64_t trip = 1; Holds(*work.condition, step); ++trip) {
-      Run(*t.bodies.at(node), path, trip);
-      if (!work.is_loop) return;
+    uint64_t trip = 1;
+    for (const Tree* body; (body = NextBody(work, t.bodies.at(node), step)) != nullptr; ++trip) {
+      Run(*body, path, trip);
+      if (work.type != kCuConditionWhile) return;
       if (trip < kMostTrips) continue;
       Machine& m = Machine::Get();
       const std::lock_guard lock(m.mutex);
@@ -96,14 +104,16 @@ std::shared_ptr<const Reached> ReachedBy(const std::vector<std::vector<size_t>>&
 std::unique_ptr<Tree> TreeOf(const Graph& g) {
   auto tree = std::make_unique<Tree>(Tree{g.Whole(), g.waits, g.work, ReachedBy(g.waits), {}});
   for (size_t i = 0; i < g.work.size(); ++i) {
-    if (g.work[i].body != nullptr) tree->bodies[i] = TreeOf(*g.work[i].body);
+    for (const Graph* const body : g.work[i].bodies) tree->bodies[i].push_back(TreeOf(*body));
   }
   return tree;
 }
 
 std::unique_ptr<Tree> Copy(const Tree& t) {
   auto copy = std::make_unique<Tree>(Tree{t.whole, t.waits, t.work, t.reached, {}});
-  for (const auto& [node, body] : t.bodies) copy->bodies[node] = Copy(*body);
+  for (const auto& [node, bodies] : t.bodies) {
+    for (const auto& body : bodies) copy->bodies[node].push_back(Copy(*body));
+  }
   return copy;
 }
 

@@ -1,8 +1,10 @@
 // Devices, contexts and modules of libcuda, by the signatures of plugins/cuda/driver.h.
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "kernel_library.h"
+#include "standin_graph.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -18,6 +20,16 @@ struct Pushed {
   }
 };
 thread_local Pushed pushed;
+
+// What becomes a node of a graph that is captured. Allocations, functions of the host and launches of graphs could too,
+// but whoever replays the graph could not do without what they stand for here, so they are mistakes.
+bool MayBeCaptured(std::string_view call) {
+  for (const char* const one :
+       {"cuLaunchKernel", "cuMemcpyDtoDAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemsetD32Async"}) {
+    if (call == one) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -36,14 +48,18 @@ CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, con
   if (stream == nullptr) return kInvalidHandle;
   Stream* const s = m.Find(stream);
   if (s == nullptr || s->is_destroyed) return m.Complain(std::string(call) + ": no such stream"), kInvalidHandle;
-  if (s->is_captured) {
-    return m.Complain(std::string(call) + " into a stream that the host captures"), kCaptureUnsupported;
+  if (s->capture != nullptr) {
+    if (!MayBeCaptured(call)) {
+      return m.Complain(std::string(call) + " into a stream that the host captures"), kCaptureUnsupported;
+    }
+    return AddCaptured(m, call, *s, {name.empty() ? call : name, std::move(work), nullptr, 0});
   }
   m.Push(*s, name.empty() ? call : name, std::move(work), gives_back);
   return kCuSuccess;
 }
 
 CuResult cuInit(unsigned) { return kCuSuccess; }
+CuResult cuDriverGetVersion(int* version) { return *version = Machine::Get().driver_version, kCuSuccess; }
 CuResult cuDeviceGetCount(int* count) { return *count = kDevices, kCuSuccess; }
 CuResult cuDeviceGet(CuDevice* device, int ordinal) { return *device = ordinal, kCuSuccess; }
 CuResult cuDeviceGetName(char* name, int size, CuDevice) {

@@ -60,8 +60,10 @@ CuResult AddNode(const char* call, CuGraphNode* out, CuGraph graph, const CuGrap
 // The tree whose graph, `g` or a body, has the node; null if there is none.
 Tree* TreeOfNode(Tree& t, const Graph& g, const Node* node) {
   if (g.Has(node)) return node->number < t.work.size() ? &t : nullptr;
-  for (const auto& [number, body] : t.bodies) {
-    if (Tree* const found = TreeOfNode(*body, *t.work[number].body, node)) return found;
+  for (const auto& [number, bodies] : t.bodies) {
+    for (size_t i = 0; i < bodies.size(); ++i) {
+      if (Tree* const found = TreeOfNode(*bodies[i], *t.work[number].bodies[i], node)) return found;
+    }
   }
   return nullptr;
 }
@@ -75,7 +77,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
   Tree* const tree = TreeOfNode(*e->tree, *e->from, &As<Node>(which));
   if (tree == nullptr) return Refuse(m, call, "the node is in another graph");
   NodeWork& old = tree->work[As<Node>(which).number];
-  if (std::string(old.kind) != work.kind) return Refuse(m, call, "the node is of another kind");
+  if (old.kind != work.kind) return Refuse(m, call, "the node is of another kind");
   if (old.function != work.function) return Refuse(m, call, "the function of a node changes");
   if (old.bytes != work.bytes) return Refuse(m, call, "the size of a node changes");
   old = std::move(work);
@@ -94,8 +96,19 @@ void Forget(Graph& g) {
   for (const auto& body : g.bodies) Forget(*body);
 }
 
+// Of a conditional node whose kind has so many bodies; else why not.
+const char* WhyNotBodies(int driver_version, int type, unsigned n_bodies) {
+  constexpr int kFirstWithSeveral = 12080;
+  if (type < kCuConditionIf || type > kCuConditionSwitch) return "no such kind of conditional node";
+  if (type == kCuConditionWhile && n_bodies != 1) return "a WHILE has one body";
+  if (type == kCuConditionIf && n_bodies != 1 && n_bodies != 2) return "an IF has one or two bodies";
+  if (type == kCuConditionSwitch && n_bodies == 0) return "a SWITCH has bodies";
+  const bool is_new = type == kCuConditionSwitch || n_bodies == 2;
+  return is_new && driver_version < kFirstWithSeveral ? "the driver is older than CUDA 12.8" : nullptr;
+}
+
 // Of a conditional node that may be in the graph; else why not.
-const char* WhyNotConditional(const CuNode& node, const Graph& g) {
+const char* WhyNotConditional(const Machine& m, const CuNode& node, const Graph& g) {
   const CuConditionalNode& n = node.conditional;
   const auto is_zero = [](long long v) { return v == 0; };
   if (node.type != kCuNodeConditional) return "other nodes than conditional ones are not simulated";
@@ -109,8 +122,7 @@ const char* WhyNotConditional(const CuNode& node, const Graph& g) {
   while (owner != nullptr && owner != c->graph) owner = owner->parent;
   if (owner == nullptr) return "the condition is of another graph";
   if (c->has_node) return "the condition has a node already";
-  if (n.type != kCuConditionIf && n.type != kCuConditionWhile) return "no such kind of conditional node";
-  if (n.n_bodies != 1) return "a conditional node has one body here";
+  if (const char* const why = WhyNotBodies(m.driver_version, n.type, n.n_bodies)) return why;
   return n.context != c->context ? "the context is not that of the condition" : nullptr;
 }
 
@@ -152,6 +164,14 @@ bool Graph::Has(const Node* node) const {
   return std::any_of(nodes.begin(), nodes.end(), [=](const Node& n) { return &n == node; });
 }
 
+CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work) {
+  if (s.capture->is_invalid) return kCaptureInvalidated;
+  CuGraphNode made = nullptr;
+  const CuResult result = AddTo(m, call, &made, s.capture->graph, s.last.data(), s.last.size(), std::move(work));
+  if (result == kCuSuccess) s.last = {made};
+  return result;
+}
+
 bool IsGraph(CuGraph graph) { return graphs.count(&As<Graph>(graph)) != 0; }
 
 CuResult cuGraphCreate(CuGraph* out, unsigned) {
@@ -169,6 +189,7 @@ CuResult cuGraphDestroy(CuGraph graph) {
   auto* const g = &As<Graph>(graph);
   if (!IsGraph(graph)) return Refuse(m, "cuGraphDestroy", "no such graph", kInvalidHandle);
   if (g->parent != nullptr) return Refuse(m, "cuGraphDestroy", "a body goes with its node");
+  if (g->is_captured) return Refuse(m, "cuGraphDestroy", "a stream captures into the graph");
   Forget(*g);
   DropConditions(*g);
   --m.graphs;
@@ -206,19 +227,27 @@ CuResult cuGraphAddNode(CuGraphNode* out, CuGraph graph, const CuGraphNode* wait
   if (!IsGraph(graph)) return Refuse(m, kCall, "no such graph", kInvalidHandle);
   auto& g = As<Graph>(graph);
   if (edges != nullptr) return Refuse(m, kCall, "edges of other kinds are not simulated");
-  if (const char* const why = WhyNotConditional(*node, g)) return Refuse(m, kCall, why);
-  auto body = std::make_unique<Graph>();
-  body->parent = &g;
+  if (const char* const why = WhyNotConditional(m, *node, g)) return Refuse(m, kCall, why);
+  constexpr const char* kKinds[] = {"branch", "loop", "switch"};
   Condition* const condition = FindCondition(node->conditional.condition);
-  const bool is_loop = node->conditional.type == kCuConditionWhile;
-  NodeWork work{is_loop ? "loop" : "branch", nullptr, nullptr, 0, nullptr, condition, is_loop, body.get()};
+  const int type = node->conditional.type;
+  NodeWork work{kKinds[type], nullptr, nullptr, 0, nullptr, condition, type};
+  std::vector<std::unique_ptr<Graph>> bodies(node->conditional.n_bodies);
+  for (auto& body : bodies) {
+    body = std::make_unique<Graph>();
+    body->parent = &g;
+    work.bodies.push_back(body.get());
+  }
   const CuResult result = AddTo(m, kCall, out, graph, waits, n_waits, std::move(work));
   if (result != kCuSuccess) return result;
   condition->has_node = true;
-  graphs.insert(body.get());
-  g.body_handles.push_back(Handle<CuGraph>(body.get()));
-  g.bodies.push_back(std::move(body));
-  node->conditional.bodies = &g.body_handles.back();
+  std::vector<CuGraph>& handles = g.body_handles.emplace_back();
+  for (auto& body : bodies) {
+    graphs.insert(body.get());
+    handles.push_back(Handle<CuGraph>(body.get()));
+    g.bodies.push_back(std::move(body));
+  }
+  node->conditional.bodies = handles.data();
   return kCuSuccess;
 }
 

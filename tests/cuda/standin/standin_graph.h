@@ -3,7 +3,8 @@
 // Conditional nodes are as the driver API describes them: a condition belongs to a graph and has one node, in that
 // graph or a body within it; the node's body is a graph of the driver's, which may hold kernels, copies on the device
 // or from and to pinned memory, memsets, empty and conditional nodes; a graph with such nodes has one executable graph
-// at a time, in which nodes of bodies are changed as others are. Kinds with more than one body are not simulated.
+// at a time, in which nodes of bodies are changed as others are. From CUDA 12.8 on, an IF may have a second body for
+// the value 0, and a SWITCH has any number, of which the value numbers one: a larger value runs none.
 #ifndef RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
 #define RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
 #include <deque>
@@ -31,14 +32,14 @@ struct Condition {
 
 // What a node does, and what an update must not change.
 struct NodeWork {
-  const char* kind;
+  std::string kind;
   Work run;
   CuFunction function;
   uint64_t bytes;
   const void* host = nullptr;      // memory of the host that a copy uses
   Condition* condition = nullptr;  // of a conditional node
-  bool is_loop = false;
-  Graph* body = nullptr;
+  int type = 0;                    // its kind, as CUgraphConditionalNodeType
+  std::vector<Graph*> bodies = {};
 };
 
 struct Node {
@@ -50,8 +51,9 @@ struct Graph {
   std::vector<std::vector<size_t>> waits;
   std::vector<NodeWork> work;
   std::deque<std::unique_ptr<Graph>> bodies;
-  std::deque<CuGraph> body_handles;  // what the driver gives out
+  std::deque<std::vector<CuGraph>> body_handles;  // what the driver gives out, by conditional node
   int instances = 0;
+  bool is_captured = false;
 
   bool Has(const Node* node) const;
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
@@ -62,8 +64,8 @@ struct Tree {
   const Graph* whole;
   std::vector<std::vector<size_t>> waits;
   std::vector<NodeWork> work;
-  std::shared_ptr<const Reached> reached;          // of each node those that are in order before it
-  std::map<size_t, std::unique_ptr<Tree>> bodies;  // by the number of a node
+  std::shared_ptr<const Reached> reached;                       // of each node those that are in order before it
+  std::map<size_t, std::vector<std::unique_ptr<Tree>>> bodies;  // by the number of a node
 };
 std::unique_ptr<Tree> TreeOf(const Graph& g);
 std::unique_ptr<Tree> Copy(const Tree& t);
@@ -71,6 +73,8 @@ std::unique_ptr<Tree> Copy(const Tree& t);
 // ---- standin_graph.cc: with the mutex held ----
 // Whether it has not been destroyed.
 bool IsGraph(CuGraph graph);
+// A node of a graph that a stream captures, after those that are the last ones there.
+CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work);
 
 // ---- standin_conditions.cc: with the mutex held, but for RunTree ----
 // Null if there is none.

@@ -1,9 +1,7 @@
-// What a host may do to the driver beside the plugin: destroy contexts, capture streams, fork.
+// What a host may do to the driver beside the plugin: destroy contexts, fork, and capture streams (standin_capture.cc).
 //
 // The rules are those of the driver: a context that was destroyed says so in the next call that uses it, and none may
-// use it after that; while a host captures a stream, nothing may be enqueued to it or waited for there, and no thread
-// may make a call that might wait for it unless it has said that it knows (cuThreadExchangeStreamCaptureMode); a forked
-// process may call nothing.
+// use it after that; a forked process may call nothing.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,16 +13,8 @@
 namespace ricci::cuda::standin {
 namespace {
 
-thread_local int capture_mode = 0;
-
-bool IsOneOf(std::string_view call, std::initializer_list<std::string_view> calls) {
-  return std::find(calls.begin(), calls.end(), call) != calls.end();
-}
 bool StartsWithOne(std::string_view call, std::initializer_list<std::string_view> starts) {
   return std::any_of(starts.begin(), starts.end(), [&](std::string_view s) { return call.substr(0, s.size()) == s; });
-}
-bool MightWait(std::string_view call) {
-  return IsOneOf(call, {"cuMemHostAlloc", "cuMemFreeHost", "cuModuleLoadData", "cuModuleUnload", "cuEventQuery"});
 }
 
 }  // namespace
@@ -33,19 +23,14 @@ CuResult HostRules(Machine& m, const char* call) {
   if (StartsWithOne(call, {"cuGetError"})) return kCuSuccess;
   if (getpid() != m.process) return m.Complain(std::string(call) + " in a forked process"), kNotInitialized;
   Context* const current = CurrentContext();
-  const bool uses_context = !StartsWithOne(call, {"cuInit", "cuDevice", "cuCtx", "cuThread"});
+  const bool uses_context = !StartsWithOne(call, {"cuInit", "cuDevice", "cuDriver", "cuCtx", "cuThread"});
   if (uses_context && current != nullptr && current->is_destroyed) {
     if (current->is_told) m.Complain(std::string(call) + " in a context that is known to be destroyed");
     current->is_told = true;
     return kCuContextIsDestroyed;
   }
-  if (m.captures != 0 && capture_mode != kCuCaptureRelaxed && MightWait(call)) {
-    return m.Complain(std::string(call) + " while the host captures a stream"), kCaptureUnsupported;
-  }
-  return kCuSuccess;
+  return MightWaitForCapture(m, call);
 }
-
-CuResult cuThreadExchangeStreamCaptureMode(int* mode) { return std::swap(*mode, capture_mode), kCuSuccess; }
 
 CuResult cuStreamGetCtx(CuStream handle, CuContext* context) {
   Machine& m = Machine::Get();
@@ -56,29 +41,7 @@ CuResult cuStreamGetCtx(CuStream handle, CuContext* context) {
   return kCuSuccess;
 }
 
-// Of the default stream it cannot be said while a stream that is in order with it is captured.
-CuResult cuStreamIsCapturing(CuStream handle, int* status) {
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  const Stream* const s = m.Find(handle);
-  if (s == nullptr || s->is_destroyed) return kCuInvalidHandle;
-  const auto is_implied = [](const Stream& other) { return other.is_captured && other.is_blocking; };
-  if (handle == LegacyStream() && std::any_of(m.all_streams.begin(), m.all_streams.end(), is_implied)) {
-    return kCuCaptureImplicit;
-  }
-  *status = s->is_captured ? 1 : 0;
-  return kCuSuccess;
-}
-
 }  // namespace ricci::cuda::standin
-
-extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins) {
-  using namespace ricci::cuda::standin;
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  As<Stream>(stream).is_captured = begins != 0;
-  m.captures += begins != 0 ? 1 : -1;
-}
 
 extern "C" void ricci_standin_new_process() {
   using ricci::cuda::standin::Machine;
@@ -103,11 +66,13 @@ extern "C" void ricci_standin_reset() {
     s.is_destroyed = true;
     s.queue.clear();
     s.done = s.pushed;
+    s.capture = nullptr;
   }
   m.memory.clear();
   m.pinned.clear();
   m.all_events.clear();
   m.default_streams.clear();
+  m.captures.clear();
   m.steps.ForgetSteps();
   m.streams = m.modules = m.contexts = m.graphs = m.execs = m.pools = 0;
 }

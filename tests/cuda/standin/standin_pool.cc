@@ -106,7 +106,7 @@ CuResult cuMemAllocFromPoolAsync(CuPointer* out, size_t bytes, CuMemPool pool, C
   const std::lock_guard lock(m.mutex);
   if (CurrentDevice(m, kCall) < 0 || !standin::IsLive(m, kCall, stream)) return kInvalidContext;
   Stream& s = *m.Find(stream);
-  if (s.is_captured)
+  if (s.capture != nullptr)
     return m.Complain(std::string(kCall) + " into a stream that the host captures"), kCaptureUnsupported;
   if (!IsLive(m, kCall, pool)) return kInvalidValue;
   Pool& from = As<Pool>(pool);

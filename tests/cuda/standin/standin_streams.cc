@@ -23,8 +23,9 @@ Stream& NewStream(Machine& m, Context& context, bool is_blocking) {
 }
 
 bool IsCaptured(Machine& m, const char* call, CuStream stream) {
-  if (!m.Find(stream)->is_captured) return false;
-  m.Complain(std::string(call) + " of a stream that the host captures");
+  const std::shared_ptr<Capture>& capture = m.Find(stream)->capture;
+  if (capture == nullptr) return false;
+  Invalidate(m, *capture, std::string(call) + " of a stream that the host captures", kCaptureUnsupported);
   return true;
 }
 
@@ -53,6 +54,11 @@ bool IsLive(Machine& m, const char* call, CuEvent event) {
   if (m.all_events.count(&As<Event>(event)) != 0) return true;
   m.Complain(std::string(call) + ": no such event");
   return false;
+}
+
+// It never comes: it is a place in a graph.
+CuResult AskedOfCapture(Machine& m, const char* call, const Event& e) {
+  return Invalidate(m, *e.capture, std::string(call) + " of an event in a capture", kCapturedEvent);
 }
 
 }  // namespace
@@ -97,6 +103,8 @@ CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
     const std::lock_guard lock(m.mutex);
     if (!IsLive(m, "cuStreamWaitEvent", event) || !IsLive(m, "cuStreamWaitEvent", stream)) return kInvalidHandle;
     e = As<Event>(event);
+    Stream& s = *m.Find(stream);
+    if (e.capture != nullptr || (e.stream != nullptr && s.capture != nullptr)) return WaitInCapture(m, s, e);
     if (e.stream == nullptr) return kCuSuccess;  // never recorded
     Join(m.Find(stream)->clock, e.clock);
   }
@@ -119,8 +127,11 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
-  if (IsCaptured(m, "cuEventRecord", stream)) return kCaptureUnsupported;
   Stream& s = *m.Find(stream);
+  if (s.capture != nullptr) {
+    As<Event>(event) = {&s, 0, {}, s.capture, s.last};
+    return s.capture->is_invalid ? kCaptureInvalidated : CuResult{kCuSuccess};
+  }
   Clock clock = s.clock;
   Join(clock, m.steps.host());
   As<Event>(event) = {&s, s.pushed, std::move(clock)};
@@ -131,6 +142,7 @@ CuResult cuEventQuery(CuEvent event) {
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuEventQuery", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
+  if (e.capture != nullptr) return AskedOfCapture(m, "cuEventQuery", e);
   const auto is_done = [&] { return e.stream == nullptr || e.stream->done >= e.at; };
   const bool waits = !is_done();
   if (waits && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);  // time passes
@@ -143,6 +155,7 @@ CuResult cuEventSynchronize(CuEvent event) {
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuEventSynchronize", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
+  if (e.capture != nullptr) return AskedOfCapture(m, "cuEventSynchronize", e);
   if (e.stream != nullptr) m.Drain(lock, *e.stream, e.at);
   m.steps.HostKnows(e.clock);
   return kCuSuccess;
