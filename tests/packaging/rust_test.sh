@@ -14,6 +14,7 @@ CARGO_TARGET_DIR=$work/target
 RUSTFLAGS="-D warnings"
 export PATH RICCI_LIB_DIR CARGO_TARGET_DIR RUSTFLAGS
 cargo test --offline --jobs 2
+cargo run --offline --jobs 2 --example pendulum
 cargo check --offline -p ricci-sys --features plugin
 # A folder without the library is named, with what to do.
 if RICCI_LIB_DIR=/nowhere cargo build --offline -p ricci-sys 2>"$work/refused"; then

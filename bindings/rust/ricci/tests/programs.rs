@@ -203,3 +203,48 @@ fn values_of_other_traces_are_refused() -> Result<()> {
     assert!(e.message().contains("does not belong to"), "{}", e);
     Ok(())
 }
+
+#[test]
+fn bound_calls_own_their_memory() -> Result<()> {
+    let ctx = Context::new()?;
+    let code = ctx.trace("f", (F32.shape(&[3]), F32.shape(&[])), |(x, k)| (&x * &k, x.sum()))?.compile()?;
+    let mut call = code.call()?;
+    for k in 1..4 {
+        call.argument::<f32>(0).copy_from_slice(&[1.0, 2.0, 3.0]);
+        call.argument::<f32>(1)[0] = k as f32;
+        call.run()?;
+        close(call.result(0), &[1.0, 2.0, 3.0].map(|x| x * k as f32));
+        close(call.result(1), &[6.0]);
+    }
+    assert!(std::panic::catch_unwind(|| call.result::<f64>(0).len()).is_err());
+    Ok(())
+}
+
+#[test]
+fn derivatives_of_ones_own() -> Result<()> {
+    let ctx = Context::new()?;
+    let one = F32.shape(&[]);
+    let f = ctx.trace("f", one.clone(), |x| x.sin())?;
+    // Twice the true derivative, so that it is seen.
+    let forward = ctx.trace("forward", one.clone(), |x| (x.sin(), x))?;
+    let backward = ctx.trace("backward", (one.clone(), one.clone()), |(x, ct)| x.cos() * ct * 2.0)?;
+    let of = |f: &ricci::Program| -> Result<f32> {
+        f.grad(&[0])?.compile()?.run(&[&ctx.scalar(0.5f32)?])?[0].item()
+    };
+    close(&[of(&f.custom_vjp(&forward, &backward)?)?], &[2.0 * 0.5f32.cos()]);
+    let rule = ctx.trace("rule", (one.clone(), one.clone()), |(x, t)| (x.sin(), x.cos() * t * 3.0))?;
+    close(&[of(&f.custom_jvp(&rule)?)?], &[3.0 * 0.5f32.cos()]);
+    close(&[of(&f.checkpoint()?)?], &[0.5f32.cos()]);
+    assert!(f.custom_vjp(&backward, &forward).is_err());
+    Ok(())
+}
+
+#[test]
+fn tensors_are_shared_without_copies() -> Result<()> {
+    let ctx = Context::new()?;
+    let x = ctx.array(&[1.0f32, 2.0], &[2])?;
+    let y = unsafe { ctx.from_dlpack(x.to_dlpack()?)? };
+    drop(x);
+    assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
+    Ok(())
+}
