@@ -27,6 +27,7 @@ mod control;
 mod error;
 mod executable;
 mod operators;
+pub mod plugin;
 mod program;
 mod trace;
 mod tree;

@@ -248,3 +248,52 @@ fn tensors_are_shared_without_copies() -> Result<()> {
     assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
     Ok(())
 }
+
+/// sqrt(x^2 + eps^2).
+#[derive(Default)]
+struct SmoothAbs;
+impl ricci::plugin::Primitive for SmoothAbs {
+    fn name(&self) -> &str {
+        "test.smooth_abs"
+    }
+    fn doc(&self) -> &str {
+        "y = test.smooth_abs(x): sqrt(x^2 + `eps`^2)"
+    }
+    fn examples(&self) -> &str {
+        "(f64[3]) eps=0.5; (f32[2,2]) eps=0.1"
+    }
+    fn attributes(&self) -> Vec<(&'static str, ricci::plugin::Kind)> {
+        vec![("eps", ricci::plugin::Kind::Float)]
+    }
+    fn types(&self, operands: &[ricci::Type], attributes: &ricci::plugin::Attributes<'_>) -> std::result::Result<Vec<ricci::Type>, String> {
+        assert!(attributes.float("eps") < 1000.0, "planned panic");
+        if attributes.float("eps") <= 0.0 {
+            return Err(format!("eps is {}; it must be greater than 0", attributes.float("eps")));
+        }
+        Ok(operands.to_vec())
+    }
+    fn decompose(&self, operands: &[Value], attributes: &ricci::plugin::Attributes<'_>) -> Vec<Value> {
+        let eps = attributes.float("eps");
+        vec![(operands[0].square() + eps * eps).sqrt()]
+    }
+}
+
+#[test]
+fn a_primitive_in_rust_has_all_rules() -> Result<()> {
+    let mut ctx = Context::new()?;
+    ctx.add_primitives("test", || vec![Box::new(SmoothAbs)])?;
+    let smooth = |eps: f64| move |x: Value| x.emit("test.smooth_abs", &[ricci::Attribute::float("eps", eps)], &[], 1).remove(0);
+    let f = ctx.trace("f", F32.shape(&[]), smooth(0.5))?;
+    let out = f.value_and_grad(&[0])?.vmap(&[Some(0)], 2)?.compile()?.run(&[&ctx.array(&[1.0f32, -2.0], &[2])?])?;
+    let r = [1.25f32.sqrt(), 4.25f32.sqrt()];
+    close(&out[0].to_vec()?, &r);
+    close(&out[1].to_vec()?, &[1.0 / r[0], -2.0 / r[1]]);
+
+    let e = ctx.trace("f", F32.shape(&[]), smooth(-1.0)).unwrap_err();
+    assert_eq!(e.primitive(), "test.smooth_abs");
+    assert!(e.message().contains("programs.rs") && e.message().contains("eps is -1; it must be greater than 0"), "{}", e);
+    let e = ctx.trace("f", F32.shape(&[]), smooth(1e4)).unwrap_err();
+    assert!(e.code() == Code::Internal && e.message().contains("planned panic"), "{}", e);
+    assert!(ctx.add_primitives("test", || vec![Box::new(SmoothAbs)]).is_err());
+    Ok(())
+}
