@@ -14,7 +14,25 @@ CARGO_TARGET_DIR=$work/target
 RUSTFLAGS="-D warnings"
 export PATH RICCI_LIB_DIR CARGO_TARGET_DIR RUSTFLAGS
 cargo test --offline --jobs 2
+cargo run --offline --jobs 2 --example pendulum
 cargo check --offline -p ricci-sys --features plugin
+
+# A plugin in Rust: its primitives obey all laws, give the right number, and their gradients under vmap are one kernel.
+cargo build --offline --jobs 2 -p collision
+ricci=$prefix/bin/ricci
+plugin=$work/target/debug/libcollision.so
+program=collision/two_capsules.ricci
+"$ricci" check --plugin "$plugin"
+said=$("$ricci" run "$program" --plugin "$plugin" \
+  --input '0=[1.0, 0.0, 0.0]' --input '1=[0.0, -1.0, 2.0]' --input '2=[0.0, 1.0, 2.0]')
+[ "$said" = "0: f32[] = 1.25" ] || { echo "the distance is not 1.25: $said" >&2; exit 1; }
+"$ricci" grad "$program" --plugin "$plugin" >"$work/gradient.ricci"
+"$ricci" vmap "$work/gradient.ricci" --plugin "$plugin" --size 64 >"$work/batch.ricci"
+"$ricci" compile "$work/batch.ricci" --plugin "$plugin" --dump plan >"$work/plan"
+[ "$(grep -c '^  ' "$work/plan")" = 1 ] || { echo "not one kernel:" >&2; cat "$work/plan" >&2; exit 1; }
+said=$("$ricci" vmap "$program" --size 2 2>&1) && { echo "a program of a plugin that is not there is taken" >&2; exit 1; }
+case $said in *collision.capsules*) ;; *) echo "the primitive is not named: $said" >&2; exit 1 ;; esac
+
 # A folder without the library is named, with what to do.
 if RICCI_LIB_DIR=/nowhere cargo build --offline -p ricci-sys 2>"$work/refused"; then
   echo "ricci-sys builds without the library" >&2

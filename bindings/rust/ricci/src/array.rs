@@ -67,6 +67,15 @@ impl Context {
         })?;
         Ok(unsafe { Array::from_owned(raw, self.clone()) })
     }
+    /// An array that shares the data of a DLPack tensor, which it takes over.
+    ///
+    /// # Safety
+    /// `tensor` must be a `DLManagedTensorVersioned` that nobody else owns, whose memory nobody changes meanwhile.
+    pub unsafe fn from_dlpack(&self, tensor: *mut sys::ricci_dlpack) -> Result<Array> {
+        let mut raw = ptr::null_mut();
+        check(sys::ricci_array_from_dlpack(sys::ricci_device_get(self.raw(), 0), tensor, &mut raw))?;
+        Ok(Array::from_owned(raw, self.clone()))
+    }
     /// One number.
     #[track_caller]
     pub fn scalar<T: Element>(&self, x: T) -> Result<Array> {
@@ -90,6 +99,12 @@ impl Array {
     }
     pub fn dims(&self) -> Vec<i64> {
         self.ty().dims
+    }
+    /// A DLPack tensor that shares the data (`DLManagedTensorVersioned`). Whoever takes it calls its deleter.
+    pub fn to_dlpack(&self) -> Result<*mut sys::ricci_dlpack> {
+        let mut out = ptr::null_mut();
+        check(unsafe { sys::ricci_array_to_dlpack(self.raw, &mut out) })?;
+        Ok(out)
     }
     /// The elements, row by row. Waits for the run that writes them, and returns its failure.
     #[track_caller]

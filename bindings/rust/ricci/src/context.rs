@@ -13,6 +13,7 @@ pub struct Context {
 unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
+#[cfg(not(feature = "plugin"))]
 extern "C" {
     fn ricci_plugin_query_lax(
         host: *const sys::ricci_host_info,
@@ -26,6 +27,7 @@ extern "C" {
 }
 
 impl Context {
+    #[cfg(not(feature = "plugin"))]
     /// A context with the built-in primitives and, with the feature `cpu`, the LLVM backend.
     pub fn new() -> Result<Context> {
         let mut c = Context::bare()?;

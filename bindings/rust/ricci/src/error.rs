@@ -65,6 +65,11 @@ impl Error {
             line: place.line(),
         }
     }
+    /// What a rule says; the core adds the primitive and the place.
+    pub(crate) fn refused(message: String) -> Error {
+        let (primitive, rule, file) = (String::new(), String::new(), String::new());
+        Error { code: Code::InvalidArgument, message, primitive, rule, file, line: 0 }
+    }
     pub fn code(&self) -> Code {
         self.code
     }

@@ -15,8 +15,8 @@ use std::ptr;
 pub struct Executable {
     raw: *mut sys::ricci_executable,
     context: Context,
-    n_params: usize,
-    n_results: usize,
+    params: Vec<Type>,
+    results: Vec<Type>,
 }
 // SAFETY: executables are passed `const`: many threads may use them at once.
 unsafe impl Send for Executable {}
@@ -29,18 +29,27 @@ impl Executable {
         Ok(Executable {
             raw,
             context: f.context().clone(),
-            n_params: f.params().len(),
-            n_results: f.results().len(),
+            params: f.params(),
+            results: f.results(),
         })
+    }
+    pub(crate) fn raw(&self) -> *const sys::ricci_executable {
+        self.raw
+    }
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+    pub(crate) fn signature(&self) -> (Vec<Type>, Vec<Type>) {
+        (self.params.clone(), self.results.clone())
     }
     /// Runs to the end.
     #[track_caller]
     pub fn run(&self, arguments: &[&Array]) -> Result<Vec<Array>> {
-        if arguments.len() != self.n_params {
-            return Err(Error::here(format!("{} arguments for {} parameters", arguments.len(), self.n_params)));
+        if arguments.len() != self.params.len() {
+            return Err(Error::here(format!("{} arguments for {} parameters", arguments.len(), self.params.len())));
         }
         let given: Vec<*mut sys::ricci_array> = arguments.iter().map(|a| a.raw()).collect();
-        let mut out = vec![ptr::null_mut(); self.n_results];
+        let mut out = vec![ptr::null_mut(); self.results.len()];
         check(unsafe {
             sys::ricci_executable_run(
                 self.raw, given.as_ptr(), given.len() as u32, out.as_mut_ptr(), out.len() as u32, ptr::null(),
@@ -52,7 +61,8 @@ impl Executable {
 impl Clone for Executable {
     fn clone(&self) -> Executable {
         let raw = unsafe { sys::ricci_executable_retain(self.raw) };
-        Executable { raw, context: self.context.clone(), ..*self }
+        let (params, results) = self.signature();
+        Executable { raw, context: self.context.clone(), params, results }
     }
 }
 impl Drop for Executable {

@@ -21,17 +21,20 @@
 //! Operations on values do not return a `Result`: the first mistake of a trace is kept, with the place of its call, and
 //! `trace` returns it.
 mod array;
+mod call;
 mod context;
 mod control;
 mod error;
 mod executable;
 mod operators;
+pub mod plugin;
 mod program;
 mod trace;
 mod tree;
 mod types;
 
 pub use array::{Array, Element};
+pub use call::Call;
 pub use context::Context;
 pub use control::{cond, scan, while_loop};
 pub use error::{Code, Error, Result};

@@ -105,6 +105,20 @@ impl Program {
             )
         })
     }
+    /// This program with a derivative of its own: `rule` takes its parameters and their tangents, and gives its results
+    /// and theirs.
+    pub fn custom_jvp(&self, rule: &Program) -> Result<Program> {
+        self.made(|out| unsafe { sys::ricci_custom_jvp(self.raw, rule.raw, out) })
+    }
+    /// This program with a reverse mode of its own: `forward` gives its results and what `backward` needs; `backward`
+    /// takes that and the cotangents of the results, and gives those of the parameters.
+    pub fn custom_vjp(&self, forward: &Program, backward: &Program) -> Result<Program> {
+        self.made(|out| unsafe { sys::ricci_custom_vjp(self.raw, forward.raw, backward.raw, out) })
+    }
+    /// The same program, whose inner values are computed again in reverse mode instead of kept.
+    pub fn checkpoint(&self) -> Result<Program> {
+        self.made(|out| unsafe { sys::ricci_checkpoint(self.raw, ptr::null(), out) })
+    }
     fn made(&self, make: impl FnOnce(*mut *mut sys::ricci_program) -> *mut sys::ricci_status) -> Result<Program> {
         let mut out = ptr::null_mut();
         check(make(&mut out))?;

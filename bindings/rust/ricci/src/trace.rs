@@ -18,6 +18,7 @@ pub(crate) struct Builder {
     outer: Option<Rc<Builder>>,
     error: RefCell<Option<Error>>,
     captured: RefCell<Vec<(Value, sys::ricci_val)>>, // values of outer programs, as parameters of this one
+    is_lent: bool,                                   // by the core, for a rule
 }
 
 impl Builder {
@@ -47,11 +48,24 @@ impl Builder {
             outer: outer.cloned(),
             error: RefCell::new(None),
             captured: RefCell::new(Vec::new()),
+            is_lent: false,
         });
         let params = vals.into_iter().map(|id| Value { builder: b.clone(), id }).collect();
         Ok((b, params))
     }
 
+    /// The builder that the core lends to a rule.
+    pub(crate) fn borrowed(raw: *mut sys::ricci_builder, context: Context) -> Rc<Builder> {
+        let (error, captured) = (RefCell::new(None), RefCell::new(Vec::new()));
+        Rc::new(Builder { raw: Cell::new(raw), context, outer: None, error, captured, is_lent: true })
+    }
+    /// The ids of values here, or the first mistake.
+    pub(crate) fn ids(self: &Rc<Self>, values: &[Value]) -> Result<Vec<sys::ricci_val>> {
+        if let Some(e) = self.error.borrow_mut().take() {
+            return Err(e);
+        }
+        values.iter().map(|v| self.own(v)).collect()
+    }
     /// Keeps a mistake, unless there was one before.
     pub(crate) fn fail(&self, e: Error) {
         self.error.borrow_mut().get_or_insert(e);
@@ -170,10 +184,7 @@ impl Builder {
 
     /// Ends the trace with these results, or with its first mistake.
     pub(crate) fn finish(self: &Rc<Self>, results: &[Value]) -> Result<Program> {
-        if let Some(e) = self.error.borrow_mut().take() {
-            return Err(e);
-        }
-        let ids = results.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let ids = self.ids(results)?;
         let mut program = ptr::null_mut();
         check(unsafe { sys::ricci_builder_finish(self.raw.get(), ids.as_ptr(), ids.len() as u32, &mut program) })?;
         self.raw.set(ptr::null_mut());
@@ -183,7 +194,9 @@ impl Builder {
 
 impl Drop for Builder {
     fn drop(&mut self) {
-        unsafe { sys::ricci_builder_abandon(self.raw.get()) }
+        if !self.is_lent {
+            unsafe { sys::ricci_builder_abandon(self.raw.get()) }
+        }
     }
 }
 

@@ -203,3 +203,97 @@ fn values_of_other_traces_are_refused() -> Result<()> {
     assert!(e.message().contains("does not belong to"), "{}", e);
     Ok(())
 }
+
+#[test]
+fn bound_calls_own_their_memory() -> Result<()> {
+    let ctx = Context::new()?;
+    let code = ctx.trace("f", (F32.shape(&[3]), F32.shape(&[])), |(x, k)| (&x * &k, x.sum()))?.compile()?;
+    let mut call = code.call()?;
+    for k in 1..4 {
+        call.argument::<f32>(0).copy_from_slice(&[1.0, 2.0, 3.0]);
+        call.argument::<f32>(1)[0] = k as f32;
+        call.run()?;
+        close(call.result(0), &[1.0, 2.0, 3.0].map(|x| x * k as f32));
+        close(call.result(1), &[6.0]);
+    }
+    assert!(std::panic::catch_unwind(|| call.result::<f64>(0).len()).is_err());
+    Ok(())
+}
+
+#[test]
+fn derivatives_of_ones_own() -> Result<()> {
+    let ctx = Context::new()?;
+    let one = F32.shape(&[]);
+    let f = ctx.trace("f", one.clone(), |x| x.sin())?;
+    // Twice the true derivative, so that it is seen.
+    let forward = ctx.trace("forward", one.clone(), |x| (x.sin(), x))?;
+    let backward = ctx.trace("backward", (one.clone(), one.clone()), |(x, ct)| x.cos() * ct * 2.0)?;
+    let of = |f: &ricci::Program| -> Result<f32> {
+        f.grad(&[0])?.compile()?.run(&[&ctx.scalar(0.5f32)?])?[0].item()
+    };
+    close(&[of(&f.custom_vjp(&forward, &backward)?)?], &[2.0 * 0.5f32.cos()]);
+    let rule = ctx.trace("rule", (one.clone(), one.clone()), |(x, t)| (x.sin(), x.cos() * t * 3.0))?;
+    close(&[of(&f.custom_jvp(&rule)?)?], &[3.0 * 0.5f32.cos()]);
+    close(&[of(&f.checkpoint()?)?], &[0.5f32.cos()]);
+    assert!(f.custom_vjp(&backward, &forward).is_err());
+    Ok(())
+}
+
+#[test]
+fn tensors_are_shared_without_copies() -> Result<()> {
+    let ctx = Context::new()?;
+    let x = ctx.array(&[1.0f32, 2.0], &[2])?;
+    let y = unsafe { ctx.from_dlpack(x.to_dlpack()?)? };
+    drop(x);
+    assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
+    Ok(())
+}
+
+/// sqrt(x^2 + eps^2).
+#[derive(Default)]
+struct SmoothAbs;
+impl ricci::plugin::Primitive for SmoothAbs {
+    fn name(&self) -> &str {
+        "test.smooth_abs"
+    }
+    fn doc(&self) -> &str {
+        "y = test.smooth_abs(x): sqrt(x^2 + `eps`^2)"
+    }
+    fn examples(&self) -> &str {
+        "(f64[3]) eps=0.5; (f32[2,2]) eps=0.1"
+    }
+    fn attributes(&self) -> Vec<(&'static str, ricci::plugin::Kind)> {
+        vec![("eps", ricci::plugin::Kind::Float)]
+    }
+    fn types(&self, operands: &[ricci::Type], attributes: &ricci::plugin::Attributes<'_>) -> std::result::Result<Vec<ricci::Type>, String> {
+        assert!(attributes.float("eps") < 1000.0, "planned panic");
+        if attributes.float("eps") <= 0.0 {
+            return Err(format!("eps is {}; it must be greater than 0", attributes.float("eps")));
+        }
+        Ok(operands.to_vec())
+    }
+    fn decompose(&self, operands: &[Value], attributes: &ricci::plugin::Attributes<'_>) -> Vec<Value> {
+        let eps = attributes.float("eps");
+        vec![(operands[0].square() + eps * eps).sqrt()]
+    }
+}
+
+#[test]
+fn a_primitive_in_rust_has_all_rules() -> Result<()> {
+    let mut ctx = Context::new()?;
+    ctx.add_primitives("test", || vec![Box::new(SmoothAbs)])?;
+    let smooth = |eps: f64| move |x: Value| x.emit("test.smooth_abs", &[ricci::Attribute::float("eps", eps)], &[], 1).remove(0);
+    let f = ctx.trace("f", F32.shape(&[]), smooth(0.5))?;
+    let out = f.value_and_grad(&[0])?.vmap(&[Some(0)], 2)?.compile()?.run(&[&ctx.array(&[1.0f32, -2.0], &[2])?])?;
+    let r = [1.25f32.sqrt(), 4.25f32.sqrt()];
+    close(&out[0].to_vec()?, &r);
+    close(&out[1].to_vec()?, &[1.0 / r[0], -2.0 / r[1]]);
+
+    let e = ctx.trace("f", F32.shape(&[]), smooth(-1.0)).unwrap_err();
+    assert_eq!(e.primitive(), "test.smooth_abs");
+    assert!(e.message().contains("programs.rs") && e.message().contains("eps is -1; it must be greater than 0"), "{}", e);
+    let e = ctx.trace("f", F32.shape(&[]), smooth(1e4)).unwrap_err();
+    assert!(e.code() == Code::Internal && e.message().contains("planned panic"), "{}", e);
+    assert!(ctx.add_primitives("test", || vec![Box::new(SmoothAbs)]).is_err());
+    Ok(())
+}
