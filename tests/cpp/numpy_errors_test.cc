@@ -66,6 +66,23 @@ TEST_F(NumpyErrors, OfSchurFunctions) {
                     "eigh_tridiagonal: select_range is 1 to 3; it must be a range from 0 to 2");
 }
 
+TEST_F(NumpyErrors, OfShapesAndRanges) {
+  const Array x = Vec({1, 2, 3});
+  EXPECT_ERROR_HERE(squeeze(x, 0), "squeeze: axis 0 of f32[3] has size 3, not 1");
+  EXPECT_ERROR_HERE(squeeze(ones(ctx, {1, 3}), {0, -1}), "squeeze: axis 1 of f32[1,3] has size 3, not 1");
+  EXPECT_EQ(Array(squeeze(ones(ctx, {1, 3, 1}))).size(), 3u);
+  EXPECT_EQ(Array(squeeze(ones(ctx, {1, 3, 1}), -1)).type().rank(), 2);
+  EXPECT_ERROR_HERE(pad(x, {{-1, 0}}), "pad: widths -1 and 0 must not be negative");
+  EXPECT_ERROR_HERE(eye(ctx, -1), "eye: the count is -1; it must not be negative");
+  EXPECT_ERROR_HERE(tri(ctx, 2, -3), "tri: the count is -3; it must not be negative");
+  EXPECT_ERROR_HERE(random::permutation(random::key(ctx, 1), -3),
+                    "permutation: the count is -3; it must not be negative");
+  EXPECT_ERROR_HERE(arange(ctx, INT64_MIN, INT64_MAX, 1),
+                    "arange: from -9223372036854775808 to 9223372036854775807 by 1 are too many elements");
+  EXPECT_EQ(Array(arange(ctx, INT64_MIN, INT64_MAX, INT64_MAX, DType::kI64)).to_vector<int64_t>(),
+            (std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1}));
+}
+
 TEST_F(NumpyErrors, OfStatistics) {
   const Array x = Vec({1, 2, 3});
   EXPECT_ERROR_HERE(histogramdd(ones(ctx, {4, 2}), {3, 3, 3}),

@@ -1,6 +1,8 @@
 """Wrong calls of everything public: the message names the function, what was given and what is expected."""
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -79,6 +81,8 @@ ELSEWHERE = [
      "grad: the function has 2 results, not one; has_aux=True takes the gradient of the first of a pair"),
     (lambda p: ricci.from_jax(lambda x: (x.sum(), x), X).value_and_grad(), TypeError,
      "value_and_grad: the function has 2 results, not one; has_aux=True takes the gradient of the first of a pair"),
+    (lambda p: ricci.from_jax(jnp.sum, X).grad(has_aux=True), TypeError,
+     "grad: has_aux=True needs a function that returns (value, auxiliary)"),
     (lambda p: ricci.from_jax(lambda x: None, X).grad(), TypeError, "grad: the function has 0 results, not one"),
     (lambda p: ricci.missing(jnp.sin, X, context=3), TypeError, "missing: context is 3; a Context is expected"),
     (lambda p: ricci.Program.parse(3), TypeError, "parse: text is 3; a text is expected"),
@@ -184,6 +188,11 @@ class WrongCalls(unittest.TestCase):
             with self.assertRaises((ricci.Error, TypeError)) as raised:
                 wrong()
             self.assertIn(message, str(raised.exception))
+
+    def test_without_jax(self):
+        code = "import sys; sys.modules['jax'] = None\nimport ricci\nricci.from_jax"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertTrue(done.stderr.rstrip().endswith("ricci.from_jax needs JAX: pip install jax==0.10.2"), done.stderr)
 
     def test_typed_keys_and_their_words(self):
         typed, words = jax.random.key(3), jax.random.key_data(jax.random.key(3))

@@ -161,7 +161,10 @@ Value permutation(const Operand& k, const Operand& x, AxisNumber given, bool ind
   const Value order = Shuffled(source, Iota(Operand(v, site.at), kDefaultInt, {v.dim(axis)}, 0), 0);
   return GatherAlong(v, order, axis, "clip");
 }
-Value permutation(const Operand& k, int64_t n) { return permutation(k, Operand(arange(k, n), k.at)); }
+Value permutation(const Operand& k, int64_t n) {
+  if (n < 0) FailAt(k.at, "permutation: the count is ", n, "; it must not be negative");
+  return permutation(k, Operand(arange(k, n), k.at));
+}
 
 // ---- choice ----
 namespace {

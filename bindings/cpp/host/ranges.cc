@@ -14,8 +14,10 @@ namespace {
 
 Value Integers(const Operand& in, int64_t start, int64_t stop, int64_t step, DType dtype) {
   if (step == 0) FailAt(in.at, "arange: step is 0");
-  const auto span = static_cast<double>(Clamped(Exact(stop) - Exact(start)));
-  const double count = std::max(0.0, std::ceil(span / static_cast<double>(step)));
+  const ricci_int128 span = ricci_int128{stop} - start, unit = step;
+  const ricci_int128 count = (span < 0) == (unit < 0) ? (span + unit - (unit < 0 ? -1 : 1)) / unit : 0;
+  if (count > RICCI_MAX_DIM)
+    FailAt(in.at, "arange: from ", start, " to ", stop, " by ", step, " are too many elements");
   const Value i = Iota(in, dtype, {static_cast<int64_t>(count)}, 0);
   return lax::add(lax::mul(i, lax::full_like(i, step)), lax::full_like(i, start));
 }
@@ -94,12 +96,14 @@ Value geomspace(const Operand& in, double start, double stop, int64_t n, bool en
 
 Value eye(const Operand& in, int64_t n, DType dtype) { return eye(in, n, n, 0, dtype); }
 Value eye(const Operand& in, int64_t n, int64_t m, int64_t k, DType dtype) {
+  WantCount("eye", in.at, std::min(n, m));
   const Value rows = Iota(in, DType::kI64, {n, m}, 0), columns = Iota(in, DType::kI64, {n, m}, 1);
   return To(rows + lax::full_like(rows, std::clamp(k, -n, m)) == columns, dtype);
 }
 Value identity(const Operand& in, int64_t n, DType dtype) { return eye(in, n, dtype); }
 Value tri(const Operand& in, int64_t n, std::optional<int64_t> m, int64_t k, DType dtype) {
   const Shape shape{n, m.value_or(n)};
+  WantCount("tri", in.at, std::min(shape[0], shape[1]));
   const Value rows = Iota(in, DType::kI64, shape, 0), columns = Iota(in, DType::kI64, shape, 1);
   return To(rows + lax::full_like(rows, std::clamp(k, -shape[0], shape[1])) >= columns, dtype);
 }

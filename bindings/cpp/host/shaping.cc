@@ -48,9 +48,12 @@ Value moveaxis(const Operand& x, AxisNumber first, AxisNumber second) {
 }
 Value squeeze(const Operand& x, const Axes& axes) {
   const Value v = Use("squeeze", x);
-  Shape list;
-  for (int64_t a : axes.Of("squeeze", x.at, v.rank())) {
-    if (v.dim(a) == 1) list.push_back(a);
+  Shape list = axes.Of("squeeze", x.at, v.rank());
+  // Axes that were not given are all axes, of any rank; of these those of size 1 are meant.
+  const bool all = axes.Of("squeeze", x.at, v.rank() + 1).size() > list.size();
+  if (all) std::erase_if(list, [&](int64_t a) { return v.dim(a) != 1; });
+  for (int64_t a : list) {
+    if (v.dim(a) != 1) FailAt(x.at, "squeeze: axis ", a, " of ", v.type(), " has size ", v.dim(a), ", not 1");
   }
   return lax::squeeze(v, list);
 }
@@ -95,6 +98,7 @@ Value pad(const Operand& x, const std::vector<std::pair<int64_t, int64_t>>& widt
   const Value v = site.Lift(x, DType::kNone);
   Shape low, high;
   for (const auto& [before, after] : widths) {
+    if (before < 0 || after < 0) site.Fail("widths ", before, " and ", after, " must not be negative");
     low.push_back(before);
     high.push_back(after);
   }

@@ -126,16 +126,17 @@ class Function:
         if not has_aux:
             self._check_value("grad")
             return self._with(self.program.grad(leaves), output=tree)
+        auxiliary = _auxiliary("grad", self.output)
         both = self.value_and_grad(argnums, has_aux=True)
         n = len(self.program.results)
         order = [*range(n, n + len(leaves)), *range(1, n)]
-        return self._with(selected(both.program, order), output=Tuple(tree, _auxiliary(self.output)))
+        return self._with(selected(both.program, order), output=Tuple(tree, auxiliary))
 
     def value_and_grad(self, argnums=0, has_aux=False):
         """(value, gradient), or ((value, auxiliary), gradient)."""
         leaves, tree = self._chosen("value_and_grad", argnums)
         if has_aux:
-            _auxiliary(self.output)
+            _auxiliary("value_and_grad", self.output)
         else:
             self._check_value("value_and_grad")
         return self._with(self.program.grad(leaves, with_value=True), output=Tuple(self.output, tree))
@@ -315,11 +316,11 @@ def _from_front(name, axes, types, names):
     return found
 
 
-def _auxiliary(tree):
+def _auxiliary(function, tree):
     """The tree of what comes with the value in (value, auxiliary)."""
     parts = tree.pair() if hasattr(tree, "pair") else None
     if parts is None or parts[0].size != 1:
-        raise TypeError("has_aux=True needs a function that returns (value, auxiliary)")
+        raise TypeError(f"{function}: has_aux=True needs a function that returns (value, auxiliary)")
     return parts[1]
 
 
