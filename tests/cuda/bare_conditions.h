@@ -22,7 +22,7 @@ extern "C" __global__ void counts(unsigned long long condition, unsigned* m) {
   cudaGraphSetConditional(condition, m[0] != 0);
 }
 extern "C" __global__ void adds(unsigned* m) { m[1] += 1; }
-extern "C" __global__ void reads(unsigned* m) { const unsigned v = m[1]; }
+extern "C" __global__ void reads(unsigned* m) { [[maybe_unused]] const unsigned v = m[1]; }
 )";
 
 class BareConditions : public ::testing::Test {

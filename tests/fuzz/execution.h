@@ -33,8 +33,8 @@ class Compiled {
   RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
   // With arrays; the donated ones are consumed.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
-  // On a device with time of its own: two runs are under way at once, each on its own stream, and arguments lie on any
-  // device. The second run, which must give the results of the first, consumes the donated arguments.
+  // On a device with time of its own: three runs are under way at once, each on its own stream, and arguments lie on
+  // any device. All must give the same bits, the last one consumes the donated arguments.
   RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;
   // The number of results that may take the memory of an argument.
   size_t n_in_place() const;

@@ -176,4 +176,9 @@ extern "C" void ricci_standin_capability(int capability) {
   ricci::cuda::standin::Machine::Get().capability = capability;
 }
 
-extern "C" void ricci_standin_seed(uint64_t seed) { ricci::cuda::standin::Machine::Get().seed = seed; }
+extern "C" void ricci_standin_seed(uint64_t seed) {
+  using ricci::cuda::standin::Machine;
+  Machine& m = Machine::Get();
+  m.seed = seed;
+  m.launches = 0;
+}

@@ -110,10 +110,10 @@ class Machine {
   uint64_t numbers = 0;                                     // that streams have had
   std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
-  uint64_t seed = 1;
-  int driver_version = 12080;  // as cuDriverGetVersion says
-  uint32_t most_depth = ~0u;   // of conditional nodes in each other
-  int capability = 90;         // of the devices
+  uint64_t seed = 1, launches = 0;  // since it was set
+  int driver_version = 12080;       // as cuDriverGetVersion says
+  uint32_t most_depth = ~0u;        // of conditional nodes in each other
+  int capability = 90;              // of the devices
   // The most dynamic shared memory that a block may be given when it is asked for.
   unsigned MostSharedBytes() const { return (capability == 90 ? 227u : capability == 80 ? 163u : 99u) << 10; }
 
@@ -271,7 +271,7 @@ RICCI_CUDA_CONDITION_FUNCTIONS(RICCI_X)
 extern "C" const char* ricci_standin_report();
 // What went wrong, which is then forgotten.
 extern "C" const char* ricci_standin_complaints();
-// Orders of blocks, threads and nodes: 1 forwards, 2 backwards, others at random.
+// Orders of blocks, threads and nodes: 1 forwards, 2 backwards, others at random, in each launch another one.
 extern "C" void ricci_standin_seed(uint64_t seed);
 // Of so many texts one is compiled so that all its accesses are checked; 0: none. First all are.
 extern "C" void ricci_standin_check(uint32_t every);

@@ -11,6 +11,7 @@
 namespace ricci::cuda::standin {
 namespace {
 
+constexpr uint64_t kSeeds = 1000003;  // between the seeds of two launches
 std::atomic<uint64_t> bound{uint64_t{1} << 32};
 
 // The place of number `i` of these sizes, counted along x first.
@@ -56,7 +57,9 @@ void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& pla
   std::optional<LaunchCheck> check;
   std::vector<void*> arguments;
   for (CuPointer& v : values) arguments.push_back(&v);
-  Launch launch{f, arguments.data(), place, Machine::Get().seed, nullptr};
+  Machine& machine = Machine::Get();
+  const uint64_t seed = machine.seed <= 2 ? machine.seed : machine.seed + kSeeds * machine.launches++;
+  Launch launch{f, arguments.data(), place, seed, nullptr};
   uint64_t blocks_left = bound;
   launch.place.blocks_left = &blocks_left;
   launch.place.set_condition = SetCondition;
