@@ -103,6 +103,7 @@ TEST_F(CapturedRuns, BranchesAndLoopsInEachOther) {
   ExpectCaptured(kSwitch, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{-7}, Some(1000)}, {{1e9f}, Some(1000)}});
   ExpectCaptured(kNested, {{{0}, Some(1000)}, {{1}, Some(1000)}});
   ExpectCaptured(kChoices, {{{0}, Some(1000)}, {{-2}, Some(1000)}});
+  ExpectCaptured(kBatches, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{2}, Some(1000)}});
 }
 
 class CapturedRunsOfCuda124 : public CapturedRuns {
