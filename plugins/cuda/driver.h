@@ -42,6 +42,7 @@ enum : CuResult {
   kCuSymbolNotFound = 302,
   kCuObjectInit = 303,
   kCuInvalidHandle = 400,
+  kCuLossyQuery = 402,
   kCuNotFound = 500,
   kCuNotReady = 600,
   kCuContextIsDestroyed = 709,

@@ -9,6 +9,25 @@ namespace {
 
 constexpr std::string_view kWithWarpgroups = "90";  // what it has beyond others is of code for it alone
 
+// Why nothing can be added to what the host captures in a stream, which is in that state; null: the driver has failed,
+// or it can.
+const char* WhyNoCapture(CuResult result, int state) {
+  if (result == kCuCaptureImplicit) {
+    return "the host captures a stream that is in order with the default stream, which is not captured itself: use "
+           "another stream, or enqueue the run before or after";
+  }
+  if (result == kCuLossyQuery) {
+    return "what the host captured last in this stream has an edge of another kind (of a programmatic launch), which a "
+           "run after it would lose: capture something else after it";
+  }
+  if (result != kCuSuccess || state == kCuCaptures) return nullptr;
+  return state == kCuCaptureIsInvalid
+             ? "the host's capture of this stream has failed (an earlier call broke its rules): end it, and begin "
+               "another "
+               "one"
+             : "the host has ended the capture of this stream meanwhile: enqueue the run again";
+}
+
 CuPointer Pointer(const void* p) { return static_cast<CuPointer>(reinterpret_cast<uintptr_t>(p)); }
 
 }  // namespace
@@ -272,16 +291,10 @@ ricci_status* Gpu::FindCapture(CuStream stream, Captured& out) const {
   const CuGraphNode* last = nullptr;
   size_t n_last = 0;
   const CuResult result = driver().cuStreamGetCaptureInfo(stream, &state, /*id=*/nullptr, &out.graph, &last, &n_last);
+  if (const char* const why = WhyNoCapture(result, state)) return Fail(RICCI_FAILED_PRECONDITION, why);
   if (ricci_status* failed = CheckOfHost("cuStreamGetCaptureInfo", result)) return failed;
-  if (state == kCuCaptures) {
-    out.last.assign(last, last + n_last);
-    return nullptr;
-  }
-  return Fail(RICCI_FAILED_PRECONDITION,
-              state == kCuCaptureIsInvalid
-                  ? "the host's capture of this stream has failed (an earlier call broke its rules): end it, and begin "
-                    "another one"
-                  : "the host has ended the capture of this stream meanwhile: enqueue the run again");
+  out.last.assign(last, last + n_last);
+  return nullptr;
 }
 
 ricci_status* Gpu::Enqueue(const ricci_copy_args& a, CuStream stream) const {

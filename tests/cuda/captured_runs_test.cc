@@ -103,6 +103,7 @@ TEST_F(CapturedRuns, BranchesAndLoopsInEachOther) {
   ExpectCaptured(kSwitch, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{-7}, Some(1000)}, {{1e9f}, Some(1000)}});
   ExpectCaptured(kNested, {{{0}, Some(1000)}, {{1}, Some(1000)}});
   ExpectCaptured(kChoices, {{{0}, Some(1000)}, {{-2}, Some(1000)}});
+  ExpectCaptured(kBatches, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{2}, Some(1000)}});
 }
 
 class CapturedRunsOfCuda124 : public CapturedRuns {
@@ -380,6 +381,48 @@ TEST_F(RefusedCaptures, ACaptureThatHasFailed) {
             "cuda: the host's capture of this stream has failed (an earlier call broke its rules): end it, and begin "
             "another one");
   EXPECT_EQ(graph->End(), 901);
+}
+
+TEST_F(RefusedCaptures, TheDefaultStream) {
+  cuda::CuStream blocking = nullptr;
+  ricci_stream* s = nullptr;
+  driver_->cuStreamCreate(&blocking, 0);
+  ASSERT_TRUE(Ok(ricci_stream_wrap(Gpu(), nullptr, &s)));
+  {
+    const HostCapture capture(blocking);
+    EXPECT_EQ(
+        RefusalOf(good_->Enqueue(s)),
+        "cuda: the host captures a stream that is in order with the default stream, which is not captured itself: "
+        "use another stream, or enqueue the run before or after");
+    EXPECT_TRUE(capture.IsValid());
+  }
+  EXPECT_TRUE(Ok(good_->Enqueue(s)) && Ok(ricci_event_wait(good_->event())));
+  good_->ReleaseEvent();
+  ricci_stream_release(s);
+  driver_->cuStreamDestroy(blocking);
+}
+
+// Of such an edge the stand-in has none: the driver says that it would be lost.
+TEST_F(RefusedCaptures, AfterAnEdgeOfAnotherKind) {
+  constexpr uint64_t kMostCalls = 40;
+  const auto fail = OfStandin<void(uint64_t, int, int)>("ricci_standin_fail");
+  const auto failed = OfStandin<const char*()>("ricci_standin_failed");
+  const std::unique_ptr<HostCapture> graph = Capture();
+  for (uint64_t n = 1; n < kMostCalls; ++n) {
+    fail(n, cuda::kCuLossyQuery, 0);
+    ricci_status* const s = good_->Enqueue(stream_);
+    const std::string name = failed();
+    fail(0, 0, 0);
+    if (name != "cuStreamGetCaptureInfo") {
+      ricci_status_free(s);
+      continue;
+    }
+    const std::string why = RefusalOf(s);
+    EXPECT_NE(why.find("has an edge of another kind (of a programmatic launch)"), why.npos) << why;
+    EXPECT_TRUE(graph->IsValid());
+    return;
+  }
+  FAIL() << "the call was never made";
 }
 
 // Whichever call fails: either nothing was added and the capture is of use, or the status says that it is not.

@@ -12,6 +12,10 @@ TEST_F(Choices, AChoiceInAChoiceInALoop) {
   ExpectOneLaunch(kChoices, {{{0}, Some(1000)}, {{-2}, Some(1000)}, {{1}, Some(1000)}});
 }
 
+TEST_F(Choices, BatchesInBranches) {
+  ExpectOneLaunch(kBatches, {{{0}, Some(1000)}, {{1}, Some(1000)}, {{2}, Some(1000)}, {{4}, Some(1000)}});
+}
+
 TEST_F(Choices, AChoiceIsOneNode) {
   for (const std::string& text : {std::string(kSwitch), BranchesOf(2)}) {
     GpuProgram f(Gpu());

@@ -158,6 +158,51 @@ inline constexpr std::string_view kChoices = R"(program f(%n: i32[], %c: f32[100
   return %k, %d
 })";
 
+// Branches that hold a batch of sorts, a batch of loops whose rows end at different trips, and a loop around a batch.
+inline constexpr std::string_view kBatches = R"(program f(%i: i32[], %x: f32[4,250]) {
+  %y: f32[4,250] = cond(%i, %i, %x) branches=[program(%i: i32[], %x: f32[4,250]) {
+    %s: f32[4,250] = vmap(%x) body=program(%e: f32[250]) {
+      %t: f32[250] = sort(%e) dimension=0 is_stable=true num_keys=1
+      return %t
+    } in_axes=[0] out_axes=[0] size=4 axis_name=""
+    return %s
+  }, program(%i: i32[], %x: f32[4,250]) {
+    %s: f32[4,250] = vmap(%x) body=program(%e: f32[250]) {
+      %w: f32[250] = while(%e) cond_nconsts=0 body_nconsts=0 cond=program(%v: f32[250]) {
+        %m: f32[] = reduce_max(%v) axes=[0]
+        %most: f32[] = constant 100.0
+        %less: bool[] = lt(%m, %most)
+        return %less
+      } body=program(%v: f32[250]) {
+        %one: f32[250] = constant 17.0
+        %next: f32[250] = add(%v, %one)
+        return %next
+      }
+      return %w
+    } in_axes=[0] out_axes=[0] size=4 axis_name=""
+    return %s
+  }, program(%i: i32[], %x: f32[4,250]) {
+    %n: i32[], %w: f32[4,250] = while(%i, %x) cond_nconsts=0 body_nconsts=0 cond=program(%k: i32[], %v: f32[4,250]) {
+      %five: i32[] = constant 5
+      %less: bool[] = lt(%k, %five)
+      return %less
+    } body=program(%k: i32[], %v: f32[4,250]) {
+      %s: f32[4,250] = vmap(%v) body=program(%e: f32[250]) {
+        %r: f32[250] = rev(%e) dimensions=[0]
+        %m: f32[] = reduce_max(%r) axes=[0]
+        %b: f32[250] = broadcast_in_dim(%m) shape=[250] broadcast_dimensions=[]
+        %t: f32[250] = sub(%b, %r)
+        return %t
+      } in_axes=[0] out_axes=[0] size=4 axis_name=""
+      %one: i32[] = constant 1
+      %j: i32[] = add(%k, %one)
+      return %j, %s
+    }
+    return %w
+  }]
+  return %y
+})";
+
 // Halving never reaches 1.
 inline constexpr std::string_view kEndless = R"(program f(%x: f32[1000]) {
   %y: f32[1000] = while(%x) cond_nconsts=0 body_nconsts=0 cond=program(%v: f32[1000]) {

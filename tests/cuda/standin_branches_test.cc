@@ -98,6 +98,14 @@ TEST_F(StandinBranches, WhatComesAfterWaitsForTheBodyThatRan) {
   EXPECT_NE(said.find("not in order: "), said.npos) << said;
 }
 
+TEST_F(StandinBranches, NodesAreNamedByTheirBodies) {
+  const std::vector<cuda::CuGraph> bodies = Counting(cuda::kCuConditionSwitch, 2, 1);
+  Kernel(bodies[1], "reads", {memory_ + 8});
+  const std::string said = Launch();
+  EXPECT_NE(said.find("kernel adds (node 1:1.0)"), said.npos) << said;
+  EXPECT_NE(said.find("kernel reads (node 1:1.1)"), said.npos) << said;
+}
+
 TEST_F(StandinBranches, Sizes) {
   const cuda::CuCondition c = NewCondition(graph_);
   EXPECT_EQ(Refused(graph_, NodeOf(cuda::kCuConditionWhile, c, 2)), "cuGraphAddNode: a WHILE has one body\n");

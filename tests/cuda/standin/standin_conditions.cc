@@ -9,6 +9,7 @@ namespace ricci::cuda::standin {
 namespace {
 
 constexpr uint64_t kMostTrips = 20'000;  // of a loop that ends
+constexpr size_t kNone = ~size_t{0};
 
 std::deque<Condition>& conditions = *new std::deque<Condition>;
 
@@ -18,7 +19,10 @@ thread_local StepRef kernel_step;
 
 std::string NumberText(const std::vector<InGraph>& path) {
   std::string text;
-  for (const InGraph& at : path) text += (text.empty() ? "" : ".") + std::to_string(at.node);
+  for (const InGraph& at : path) {
+    if (at.body != 0) text += ":" + std::to_string(at.body);
+    text += (text.empty() ? "" : ".") + std::to_string(at.node);
+  }
   return text;
 }
 
@@ -26,9 +30,9 @@ class TreeRun {
  public:
   TreeRun(uint64_t seed, const StepRef& launch) : random_(seed), launch_(launch) {}
 
-  void Run(const Tree& t, std::vector<InGraph> path, uint64_t trip) {
+  void Run(const Tree& t, std::vector<InGraph> path, uint64_t trip, size_t body) {
     std::vector<bool> done(t.work.size());
-    path.push_back({t.reached, 0, trip});
+    path.push_back({t.reached, 0, trip, body});
     for (size_t n = 0; n < t.work.size(); ++n) {
       std::vector<size_t> ready;
       for (size_t i = 0; i < t.work.size(); ++i) {
@@ -53,26 +57,26 @@ class TreeRun {
     return std::make_shared<const Step>(std::move(step));
   }
 
-  // The body that the value means; null: none.
-  static const Tree* BodyFor(unsigned value, int type, const std::vector<std::unique_ptr<Tree>>& bodies) {
-    const size_t n = type == kCuConditionSwitch ? value : value != 0 ? 0 : type == kCuConditionIf ? 1 : bodies.size();
-    return n < bodies.size() ? bodies[n].get() : nullptr;
+  // The number of the body that the value means; none of them: `kNone` or more than there are.
+  static size_t BodyFor(unsigned value, int type) {
+    if (type == kCuConditionSwitch) return value;
+    return value != 0 ? 0 : type == kCuConditionIf ? 1 : kNone;
   }
-  static const Tree* NextBody(const NodeWork& work, const std::vector<std::unique_ptr<Tree>>& bodies,
-                              const StepRef& step) {
+  static size_t NextBody(const NodeWork& work, const StepRef& step) {
     const Condition& c = *work.condition;
     Machine& m = Machine::Get();
     const std::lock_guard lock(m.mutex);
-    if (m.failed_for_good) return nullptr;
+    if (m.failed_for_good) return kNone;
     m.Touch(reinterpret_cast<uintptr_t>(&c.value), sizeof c.value, /*writes=*/false, step);
     if (!c.is_set) m.Complain(step->Text() + ": its condition was never set");
-    return c.is_set ? BodyFor(c.value, work.type, bodies) : nullptr;
+    return c.is_set ? BodyFor(c.value, work.type) : kNone;
   }
   void RunBody(const Tree& t, size_t node, const std::vector<InGraph>& path, const StepRef& step) {
     const NodeWork& work = t.work[node];
+    const auto& bodies = t.bodies.at(node);
     uint64_t trip = 1;
-    for (const Tree* body; (body = NextBody(work, t.bodies.at(node), step)) != nullptr; ++trip) {
-      Run(*body, path, trip);
+    for (size_t body; (body = NextBody(work, step)) < bodies.size(); ++trip) {
+      Run(*bodies[body], path, trip, body);
       if (work.type != kCuConditionWhile) return;
       if (trip < kMostTrips) continue;
       Machine& m = Machine::Get();
@@ -142,7 +146,7 @@ void RunTree(const Tree& tree, uint64_t seed, const StepRef& launch) {
     }
   }
   running = tree.whole;
-  TreeRun(seed, launch).Run(tree, {}, 0);
+  TreeRun(seed, launch).Run(tree, {}, 0, 0);
   running = nullptr;
 }
 

@@ -22,11 +22,12 @@ void Join(Clock& into, const Clock& other);
 
 // Of the nodes of a graph, which are in order before which.
 using Reached = std::vector<std::vector<bool>>;
-// A node of a graph, or of a body in it in one of its trips.
+// A node of a graph, or of a body in it in one of its trips. `body`: which of the bodies of the node around it.
 struct InGraph {
   std::shared_ptr<const Reached> graph;
   size_t node;
   uint64_t trip;
+  size_t body = 0;
 };
 
 struct Step {
