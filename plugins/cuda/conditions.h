@@ -19,10 +19,10 @@ class Conditions {
   explicit Conditions(const Gpu& device) : device_(device) {}
   Conditions(const Conditions&) = delete;
 
-  // The device's context is current in both. Prepare tries what was said for so many loops and branches in each other,
-  // unless it has tried as many; `why_not` is empty if they can be had. Thread-safe. A failure that says nothing of
-  // conditions, such as too little memory, is returned, and the next one tries again.
-  ricci_status* Prepare(uint32_t depth, std::string& why_not);
+  // The device's context is current in both; `current` is what makes it so. Prepare tries what was said for so many
+  // loops and branches in each other, unless it has tried as many; `why_not` is empty if they can be had. Thread-safe.
+  // A failure that says nothing of conditions, such as too little memory, is returned, and the next one tries again.
+  ricci_status* Prepare(uint32_t depth, Current& current, std::string& why_not);
   void Clear();
 
   // Arguments: the address of a bool, the condition.
@@ -32,7 +32,7 @@ class Conditions {
   const Function& branches() const { return branches_; }
 
  private:
-  ricci_status* LoadKernels();
+  ricci_status* LoadKernels(Current& current);
   CuResult Load(const std::string& ptx, const char*& call);
   CuResult Try(uint32_t depth, const char*& call) const;
   ricci_status* Refusal(const char* call, CuResult result, std::string& why_not) const;

@@ -18,6 +18,11 @@ bool Machine::Holds(CuPointer p, uint64_t bytes) const {
   return offset <= after->second.bytes && bytes <= after->second.bytes - offset;
 }
 
+const Allocation* Machine::PieceAt(CuPointer p) const {
+  if (!Holds(p, 1)) return nullptr;
+  return &std::prev(memory.upper_bound(static_cast<uintptr_t>(p)))->second;
+}
+
 std::string Machine::NoSuchMemory(uintptr_t p) const {
   const StepRef freed = steps.FreedBy(p);
   return freed == nullptr ? "no such memory" : "memory that " + freed->Text() + " has freed";

@@ -50,7 +50,7 @@ struct Pool {
 struct Stream {
   int device = 0;
   Context* context = nullptr;
-  bool is_blocking = false, is_captured = false;
+  bool is_blocking = false, is_captured = false, is_counted = false;  // counted: it is no default stream
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
@@ -61,6 +61,7 @@ struct Event {
   Stream* stream = nullptr;
   uint64_t at = 0;  // come once that many operations of the stream are done
   Clock clock;
+  int device = 0;
 };
 struct Module;
 struct Allocation {
@@ -68,6 +69,7 @@ struct Allocation {
   int device;
   Pool* pool;
   std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>();
+  Context* context = nullptr;  // what cuMemAlloc gives is of one, what comes from a pool of none
 };
 
 class Machine {
@@ -78,15 +80,17 @@ class Machine {
   std::condition_variable changed;
   std::map<uintptr_t, Allocation> memory;
   std::map<uintptr_t, uint64_t> pinned;
-  std::deque<Context> all_contexts;  // also those that were destroyed
-  Context* primary[kDevices] = {};   // null: to be made
-  std::deque<Pool> all_pools;        // also those that were destroyed
-  std::deque<Stream> all_streams;    // also those that were dropped: events may name them
+  std::map<uintptr_t, int> pinned_by;  // the device in whose context it was allocated
+  std::deque<Context> all_contexts;    // also those that were destroyed
+  Context* primary[kDevices] = {};     // null: to be made
+  std::deque<Pool> all_pools;          // also those that were destroyed
+  std::deque<Stream> all_streams;      // also those that were dropped: events may name them
   std::set<Event*> all_events;
   std::deque<std::shared_ptr<Module>> all_modules;                    // also those that were unloaded
   std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
   int64_t pools = 0, captures = 0;
-  int process = getpid();  // whose driver it is
+  int process = getpid();        // whose driver it is
+  int64_t retained[kDevices]{};  // of `contexts`
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
   uint64_t numbers = 0;                                     // that streams have had
@@ -116,6 +120,8 @@ class Machine {
   // there, so what relies on it is reported.
   Stream* Find(CuStream handle);
   bool Holds(CuPointer p, uint64_t bytes) const;
+  // The piece that holds `p`, or null.
+  const Allocation* PieceAt(CuPointer p) const;
   // `name` is that of the step.
   void Push(Stream& s, const std::string& name, Work work, bool gives_back);
   StepRef NewStep(Stream& s, const std::string& name);
@@ -133,6 +139,7 @@ struct Function;
 struct Module {
   Library* library = nullptr;
   bool is_unloaded = false;
+  int device = 0;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 // An operation of a warp, where the lanes that `mask` names meet: each gives `bytes` bytes at `mine` and finds what
@@ -205,6 +212,7 @@ CuResult HostRules(Machine& m, const char* call);
 
 // ---- standin_driver.cc ----
 Context* CurrentContext();  // null: none
+int PushedContexts();       // of this thread
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
@@ -249,13 +257,21 @@ extern "C" void ricci_standin_depth(uint32_t most);
 // What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
 // (1) and end (0) the capture of a stream, in the mode for all threads. A copy of the process by fork needs no call;
 // ricci_standin_new_process says that this one stands for a new program, which has called the driver never before.
+// ricci_standin_reset_device resets one of them.
 extern "C" void ricci_standin_reset();
+extern "C" void ricci_standin_reset_device(int device);
 extern "C" void ricci_standin_new_process();
 extern "C" void ricci_standin_capture(ricci::cuda::CuStream stream, int begins);
 // The number of a stream, as reports name it.
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // What is enqueued runs, though nobody waits for it.
 extern "C" void ricci_standin_run();
+// The piece of memory that begins at `p` is as cuMemAlloc gives it, in the primary context (1) or in another (0).
+extern "C" void ricci_standin_allocated_in(ricci::cuda::CuPointer p, int is_primary);
+// How many contexts this thread has pushed.
+extern "C" int ricci_standin_pushed();
+// The n-th text that is compiled from now on gives this nvrtcResult.
+extern "C" void ricci_standin_compiler_fails(uint32_t n, int result);
 // The host reads or writes this memory itself.
 extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
 // Texts that are compiled from now on are those for sm_80, with inline PTX, which is evaluated (1), or those with

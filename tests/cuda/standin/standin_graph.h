@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "standin.h"
@@ -39,6 +40,7 @@ struct NodeWork {
   Condition* condition = nullptr;  // of a conditional node
   bool is_loop = false;
   Graph* body = nullptr;
+  std::pair<const Context*, const Context*> contexts = {};  // of what a copy writes and reads on a device
 };
 
 struct Node {
@@ -52,6 +54,7 @@ struct Graph {
   std::deque<std::unique_ptr<Graph>> bodies;
   std::deque<CuGraph> body_handles;  // what the driver gives out
   int instances = 0;
+  int device = 0;  // whose context was current when it was made
 
   bool Has(const Node* node) const;
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
@@ -71,6 +74,8 @@ std::unique_ptr<Tree> Copy(const Tree& t);
 // ---- standin_graph.cc: with the mutex held ----
 // Whether it has not been destroyed.
 bool IsGraph(CuGraph graph);
+// Those of the device go, without a call.
+void ForgetGraphs(Machine& m, int device);
 
 // ---- standin_conditions.cc: with the mutex held, but for RunTree ----
 // Null if there is none.
