@@ -67,8 +67,11 @@ typedef struct ricci_plan_step {
   uint64_t location;
 } ricci_plan_step;
 
-enum {                             /* ricci_plan_library.flags */
-       RICCI_CALL_EFFECT = 1u << 0 /* it does more than write its results: such calls keep their order */
+enum {                              /* ricci_plan_library.flags */
+       RICCI_CALL_EFFECT = 1u << 0, /* it does more than write its results: such calls keep their order */
+       /* Its launch runs on the host, on any thread, with no stream: operands, results and workspace are memory of the
+        * host then, to and from which the backend copies. Others are functions of the device, where all these are. */
+       RICCI_CALL_ON_HOST = 1u << 1
 };
 typedef struct ricci_plan_library {
   const ricci_library* library;
@@ -135,6 +138,7 @@ typedef struct ricci_compile_args {
    * CANCELLED soon. */
   uint32_t (*go_on)(void* self);
   void* go_on_self;
+  ricci_str program; /* its name, for people */
 } ricci_compile_args;
 
 typedef struct ricci_code_info { /* filled by compile */
@@ -247,7 +251,8 @@ typedef struct ricci_backend {
    * waits for what was enqueued before. *event (which may be NULL; not for FROM_DEVICE) is its end. A failure that
    * comes later is reported by what reads dst, until dst is written again. */
   ricci_status* (*copy)(void* self, const ricci_copy_args* a, void** event);
-  /* Whether all these bytes (at least one) are memory of this device, from alloc until free is called. */
+  /* 1 if all these bytes (at least one) are memory of this device, from alloc until free is called; 2 if they are, but
+   * runs cannot use them, since others have them in a way of their own (another context); else 0. */
   uint32_t (*owns)(void* self, const void* p, uint64_t bytes);
   ricci_status* (*memory_info)(void* self, uint64_t* total_bytes, uint64_t* free_bytes); /* may be NULL */
 

@@ -2,8 +2,9 @@
  * jax.experimental.io_callback, jax.debug.callback), and what gives them their batch (jax.custom_batching.custom_vmap).
  *
  * A program refers to a callback by its name, so that it prints, parses, hashes and saves like any other; the context
- * must know the name when the program is compiled. Callbacks run on the host: a device whose memory the host cannot see
- * refuses programs that have one, by name. A custom_vmap whose rule the context does not know is batched as its body.
+ * must know the name when the program is compiled. Callbacks run on the host: on a device whose memory the host cannot
+ * see they get copies. There a run is enqueued when all its callbacks have been called, and they may use the device. A
+ * custom_vmap whose rule the context does not know is batched as its body.
  */
 #ifndef RICCI_CALLBACK_H_
 #define RICCI_CALLBACK_H_
@@ -25,8 +26,8 @@ typedef struct ricci_callback_call { /* one call; everything is valid until it r
 typedef struct ricci_callback {
   ricci_hdr hdr;
   void* self;
-  /* Any thread, and several at once if several programs run. A status fails the run, whose caller gets it. NULL: this
-   * is only a rule for vmap. */
+  /* Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
+   * place of the operation. NULL: this is only a rule for vmap. */
   ricci_status* (*call)(void* self, const ricci_callback_call* call);
   void (*drop_self)(void* self); /* when the context ends; may be NULL */
   /* The batching rule of custom_vmap operations whose `rule` is this name, as in ricci_prim_def: `op` is one, at least

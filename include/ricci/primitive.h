@@ -100,10 +100,16 @@ enum {                                         /* ricci_lowering.hdr.flags */
        RICCI_LOWERING_UPDATES = 1u << 1
 };
 
+/* ---- LIBRARY: opaque code ----
+ *
+ * A lowering for one target runs on the device of that target, on its memory, in its stream. One for every target (`*`)
+ * is a function of the host, on each device: where the host does not see the memory, the backend copies operands and
+ * results. A status of launch fails the run, which does nothing more. Functions of the host may use the device in other
+ * streams; what they are called for waits meanwhile. */
 typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   ricci_hdr hdr;
   ricci_device* device; /* in: the device to plan for */
-  void* native_context; /* in: of that device (CUcontext); NULL on `ref` and `cpu` */
+  void* native_context; /* in: of that device (CUcontext); NULL on `ref` and `cpu`, and for functions of the host */
   void* state;          /* the plugin's; freed with drop_state */
   uint64_t workspace_bytes;
   int64_t tasks; /* launch runs once for each task in [0, tasks), concurrently; a fixed number for given types; 0 = 1 */
@@ -117,7 +123,7 @@ typedef struct ricci_launch { /* hot path: no IR, no strings, no allocation */
   const void* const* in;
   void* const* out;
   void* workspace;
-  void* stream; /* CUstream; NULL on CPU */
+  void* stream; /* CUstream; NULL on CPU, and for functions of the host */
   int64_t task;
   void* scratch; /* scratch_bytes of the calling thread, contents undefined; NULL if none were wanted */
 } ricci_launch;

@@ -18,25 +18,25 @@ constexpr size_t kMostGraphs = 16;  // of a code; when so many runs are in fligh
 
 ricci_status* Code::Create(Gpu& device, const ricci_compile_args& a, std::unique_ptr<Code>& out,
                            ricci_code_info& info) {
-  if (a.plan->n_libraries != 0) {
-    return Fail(RICCI_UNIMPLEMENTED, "a program with functions of the host cannot run on a GPU yet");
-  }
   std::unique_ptr<Code> code(new Code(device, a));
-  const Current current(device);
+  PlanModules plan;  // made without the context, since the host's executor and cache are called
+  if (ricci_status* failed = CompilePlan(device.compiler(), a, plan, info)) return failed;
+  Current current(device);
   if (ricci_status* failed = current.Failure()) return failed;
-  if (ricci_status* failed = code->LoadAll(info)) return failed;
-  if (ricci_status* failed = code->PrepareRuns()) return failed;
+  if (ricci_status* failed = code->LoadAll(plan, current, info)) return failed;
+  if (ricci_status* failed = code->PrepareRuns(current)) return failed;
   out = std::move(code);
   return nullptr;
 }
 
 // An image that was kept may be damaged in ways that only the driver sees, or be of no use to it.
-ricci_status* Code::Load(Module& m, CuModule& out) {
+ricci_status* Code::Load(Module& m, Current& current, CuModule& out) {
   modules_.reserve(modules_.size() + 1);
   CuResult result = device_.driver().cuModuleLoadData(&out, m.image.data());
   device_.Note(result);
   if (result != kCuSuccess && m.kept) {
-    device_.compiler().CompileAgain(m, given_.opt_level);
+    const auto again = [&] { return device_.compiler().CompileAgain(m, given_.opt_level), nullptr; };
+    if (ricci_status* failed = current.Outside(again)) return failed;
     if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
     result = device_.driver().cuModuleLoadData(&out, m.image.data());
   }
@@ -60,14 +60,12 @@ ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) 
                        d.cuFuncSetAttribute(f.f, kCuFunctionMostShared, static_cast<int>(f.shared_bytes)));
 }
 
-ricci_status* Code::LoadAll(ricci_code_info& info) {
-  PlanModules plan;
-  if (ricci_status* failed = CompilePlan(device_.compiler(), given_, plan, info)) return failed;
+ricci_status* Code::LoadAll(PlanModules& plan, Current& current, ricci_code_info& info) {
   launches_ = plan.launches;
   std::map<const Module*, CuModule> loaded;
   const auto load = [&](Module& m) {
     CuModule& module = loaded[&m];
-    return module != nullptr ? nullptr : Load(m, module);
+    return module != nullptr ? nullptr : Load(m, current, module);
   };
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     Module& m = plan.OfKernel(i);
@@ -125,9 +123,9 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
   return nullptr;
 }
 
-ricci_status* Code::PrepareRuns() {
+ricci_status* Code::PrepareRuns(Current& current) {
   PlaceMemory();
-  if (ricci_status* failed = FindWhyStepwise()) return failed;
+  if (ricci_status* failed = FindWhyStepwise(current)) return failed;
   if (!why_stepwise_.empty()) return nullptr;
   if (blocks_.has_choices()) {
     if (ricci_status* failed = device_.conditions().PrepareChoices(why_no_choices_)) return failed;
@@ -141,7 +139,7 @@ ricci_status* Code::PrepareRuns() {
   return MakePlanGraph(given_, blocks_, uses_arena, /*has_choices=*/why_no_choices_.empty(), graph_);
 }
 
-ricci_status* Code::FindWhyStepwise() {
+ricci_status* Code::FindWhyStepwise(Current& current) {
   if ((given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) {
     why_stepwise_ = "runs can be profiled";
     return nullptr;
@@ -149,7 +147,7 @@ ricci_status* Code::FindWhyStepwise() {
   why_stepwise_ = WhyNoGraph(*given_.plan, blocks_);
   if (!blocks_.any() || !why_stepwise_.empty()) return nullptr;
   std::string why_not;
-  ricci_status* const failed = device_.conditions().Prepare(blocks_.depth(), why_not);
+  ricci_status* const failed = device_.conditions().Prepare(blocks_.depth(), current, why_not);
   if (!why_not.empty()) why_stepwise_ = "the plan has loops or branches, and " + why_not;
   return failed;
 }
@@ -168,6 +166,7 @@ void Code::PlaceMemory() {
 Code::~Code() {
   const Current current(device_);
   slots_.Clear();
+  libraries_.Clear();
   for (CuModule module : modules_) device_.Note(device_.driver().cuModuleUnload(module));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "library_calls.h"
 #include "plan_modules.h"
 #include "run_slots.h"
 
@@ -36,20 +37,23 @@ class Code {
     const ricci_run_args& args;
     Places places;
     CuStream stream;
+    Current& current;
+    LibraryRun libraries;
     RunSlot* slot = nullptr;
   };
 
-  Code(Gpu& device, const ricci_compile_args& a) : device_(device), given_(a), blocks_(*a.plan), slots_(device) {}
-  ricci_status* LoadAll(ricci_code_info& info);
+  Code(Gpu& device, const ricci_compile_args& a)
+      : device_(device), given_(a), blocks_(*a.plan), libraries_(device, *a.plan), slots_(device) {}
+  ricci_status* LoadAll(PlanModules& plan, Current& current, ricci_code_info& info);
   ricci_status* LoadKernel(uint32_t i, CuModule module);
   ricci_status* LoadSource(uint32_t i, CuModule module);
-  ricci_status* Load(Module& m, CuModule& out);
+  ricci_status* Load(Module& m, Current& current, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   Function ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;
   void PlaceMemory();
-  ricci_status* FindWhyStepwise();
-  ricci_status* PrepareRuns();
+  ricci_status* FindWhyStepwise(Current& current);
+  ricci_status* PrepareRuns(Current& current);
 
   // ---- code_run.cc ----
   Work SetFailedCheck(const Run& run) const;
@@ -58,12 +62,13 @@ class Code {
   Work Decide(const Run& run, const PlanNode& node) const;
   Work WorkOfNode(const Run& run, uint32_t node) const;
   ricci_status* WhyNotCaptured(const ricci_run_args& a) const;
+  std::string StepName(const ricci_plan_step& step) const;
   bool UsesGraph(const Run& run) const;
   ricci_status* Start(Run& run);
   ricci_status* Steps(Run& run, StepRange range);
   ricci_status* Step(Run& run, uint32_t i);
-  ricci_status* IssueStep(const Run& run, const ricci_plan_step& step);
-  ricci_status* IssueTimed(const Run& run, uint32_t i);
+  ricci_status* IssueStep(Run& run, const ricci_plan_step& step);
+  ricci_status* IssueTimed(Run& run, uint32_t i);
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);
@@ -78,6 +83,7 @@ class Code {
   std::vector<uint64_t> scratch_;  // by step: where its parts or arrays are, behind the arena
   uint64_t scratch_bytes_ = 0;
   const PlanBlocks blocks_;
+  LibraryCalls libraries_;
   uint64_t bytes_ = 0;
   std::string why_stepwise_, why_no_choices_;
   PlanGraph graph_;  // empty if runs are stepwise

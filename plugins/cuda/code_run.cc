@@ -1,11 +1,13 @@
 // Runs of a plan: one launch of a graph, in which the device decides about loops and branches. A run issues its steps
 // in order, and the host waits for each value that a loop or branch depends on, where the driver has no such graphs,
-// when all graphs are in flight, and where the host may want to end a loop. A profiled run issues its steps too, and
-// waits for each. A captured run is the nodes of that graph in the graph of the host, which has no word of the host to
-// report to: what its checks have found stays on the device.
+// when all graphs are in flight, and where the host may want to end a loop. So it does where the plan calls functions
+// of the host, for which it waits. A profiled run issues its steps too, and waits for each. A captured run is the nodes
+// of that graph in the graph of the host, which has no word of the host to report to: what its checks have found stays
+// on the device.
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "code.h"
 #include "conditions.h"
@@ -40,12 +42,16 @@ uint64_t Now() {
 }  // namespace
 
 ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event) {
-  const Current current(device_);
+  const NvtxRange range(device_.nvtx(), [&] { return std::string(given_.program.ptr, given_.program.len); });
+  Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
-  Run run{a, PlacesOf(*given_.plan, a), static_cast<CuStream>(a.stream)};
+  const auto stream = static_cast<CuStream>(a.stream);
+  Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
   if (ricci_status* failed = slots_.Take(run.places, done, arg, run.slot)) return failed;
   bool is_called = false;
   ricci_status* failed = Guard([&] { return Start(run); });
+  // What a function gives is the end of a run that has begun.
+  if (run.libraries.has_failed() && current.is_current()) run.slot->status = std::exchange(failed, nullptr);
   if (failed == nullptr) {
     failed =
         device_.Check("cuLaunchHostFunc", device_.driver().cuLaunchHostFunc(run.stream, RunSlots::Finish, run.slot));
@@ -199,7 +205,24 @@ ricci_status* Code::Steps(Run& run, StepRange range) {
   return nullptr;
 }
 
-ricci_status* Code::IssueStep(const Run& run, const ricci_plan_step& step) {
+// As tools see it: kernels by the names of their functions.
+std::string Code::StepName(const ricci_plan_step& step) const {
+  switch (step.kind) {
+    case RICCI_STEP_KERNEL:
+      return KernelName(*given_.kernels[step.index], step.index);
+    case RICCI_STEP_SOURCE:
+      return {given_.plan->sources[step.index].entry.ptr, given_.plan->sources[step.index].entry.len};
+    case RICCI_STEP_LIBRARY:
+      return (given_.plan->libraries[step.index].flags & RICCI_CALL_ON_HOST) != 0 ? "function of the host"
+                                                                                  : "library call";
+    default:
+      return "copy";
+  }
+}
+
+ricci_status* Code::IssueStep(Run& run, const ricci_plan_step& step) {
+  const NvtxRange range(device_.nvtx(), [&] { return StepName(step); });
+  if (step.kind == RICCI_STEP_LIBRARY) return run.libraries.Call(step, run.places);
   const Work work = WorkOf(run, step);
   if (work.before != nullptr) {
     if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;
@@ -208,7 +231,7 @@ ricci_status* Code::IssueStep(const Run& run, const ricci_plan_step& step) {
 }
 
 // The host waits for the step. Its end is when that is over, and it took as long as the device says.
-ricci_status* Code::IssueTimed(const Run& run, uint32_t i) {
+ricci_status* Code::IssueTimed(Run& run, uint32_t i) {
   Timer timer(device_);
   uint64_t taken_ns = 0;
   const uint64_t issued_ns = Now();
@@ -216,8 +239,7 @@ ricci_status* Code::IssueTimed(const Run& run, uint32_t i) {
   if (ricci_status* failed = IssueStep(run, given_.plan->steps[i])) return failed;
   if (ricci_status* failed = timer.End(run.stream, taken_ns)) return failed;
   const uint64_t end_ns = Now(), begin_ns = std::max(issued_ns, end_ns - std::min(end_ns, taken_ns));
-  run.args.span(run.args.span_self, i, 0, begin_ns, end_ns);
-  return nullptr;
+  return run.current.Outside([&] { return run.args.span(run.args.span_self, i, 0, begin_ns, end_ns), nullptr; });
 }
 
 ricci_status* Code::Step(Run& run, uint32_t i) {
@@ -226,6 +248,7 @@ ricci_status* Code::Step(Run& run, uint32_t i) {
     case RICCI_STEP_KERNEL:
     case RICCI_STEP_SOURCE:
     case RICCI_STEP_COPY:
+    case RICCI_STEP_LIBRARY:
       return run.args.span == nullptr ? IssueStep(run, step) : IssueTimed(run, i);
     case RICCI_STEP_WHILE:
       return While(run, i);

@@ -60,10 +60,10 @@ bool IsRefusal(CuResult result) {
 
 }  // namespace
 
-ricci_status* Conditions::Prepare(uint32_t depth, std::string& why_not) {
+ricci_status* Conditions::Prepare(uint32_t depth, Current& current, std::string& why_not) {
   const std::lock_guard lock(mutex_);
   if (module_ == nullptr && why_not_.empty()) {
-    if (ricci_status* failed = LoadKernels()) return failed;
+    if (ricci_status* failed = LoadKernels(current)) return failed;
   }
   why_not = why_not_;
   if (why_not.empty() && depth >= refused_) why_not = why_refused_;
@@ -106,14 +106,16 @@ ricci_status* Conditions::TryChoices() {
   return Refusal("nodes with several bodies", trial.call(), trial.result(), why_no_choices_);
 }
 
-ricci_status* Conditions::LoadKernels() {
+ricci_status* Conditions::LoadKernels(Current& current) {
   if (!device_.driver().HasConditions()) {
     why_not_ = "the driver is older than CUDA 12.4";
     return nullptr;
   }
   Module m{kConditionText};
   for (const bool again : {false, true}) {  // again: what the host kept may be of no use
-    device_.compiler().MakePtx(m, again);
+    const auto make = [&] { return device_.compiler().MakePtx(m, again), nullptr; };
+    if (ricci_status* failed = current.Outside(make)) return failed;
+    if (m.image.empty() && !m.refused) return Fail(RICCI_INTERNAL, m.error);
     if (m.image.empty()) {
       why_not_ = m.error.substr(0, m.error.find_last_not_of('\n') + 1);
       return nullptr;

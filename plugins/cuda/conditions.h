@@ -20,10 +20,11 @@ class Conditions {
   explicit Conditions(const Gpu& device) : device_(device) {}
   Conditions(const Conditions&) = delete;
 
-  // The device's context is current in all of these. Prepare tries what was said for so many loops and branches in each
-  // other, unless it has tried as many; `why_not` is empty if they can be had. Thread-safe. A failure that says nothing
-  // of conditions, such as too little memory, is returned, and the next one tries again.
-  ricci_status* Prepare(uint32_t depth, std::string& why_not);
+  // The device's context is current in all of these; `current` is what makes it so. Prepare tries what was said for so
+  // many loops and branches in each other, unless it has tried as many; `why_not` is empty if they can be had.
+  // Thread-safe. A failure that says nothing of conditions, such as too little memory, is returned, and the next one
+  // tries again.
+  ricci_status* Prepare(uint32_t depth, Current& current, std::string& why_not);
   // The same for nodes with several bodies (an IF with two, a SWITCH), once Prepare has found that there are any.
   ricci_status* PrepareChoices(std::string& why_not);
   void Clear();
@@ -37,7 +38,7 @@ class Conditions {
   const Function& choice() const { return choice_; }
 
  private:
-  ricci_status* LoadKernels();
+  ricci_status* LoadKernels(Current& current);
   CuResult Load(const std::string& ptx, const char*& call);
   ricci_status* TryChoices();
   ricci_status* Refusal(const char* what, const char* call, CuResult result, std::string& why_not) const;

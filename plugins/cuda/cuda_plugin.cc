@@ -56,7 +56,7 @@ ricci_status* Copy(void* self, const ricci_copy_args* a, void** event) {
 }
 uint32_t Owns(void* self, const void* p, uint64_t bytes) {
   uint32_t owns = 0;
-  ricci_status_free(Guard([&]() -> ricci_status* { return owns = Of(self).Owns(p, bytes) ? 1 : 0, nullptr; }));
+  ricci_status_free(Guard([&]() -> ricci_status* { return owns = Of(self).Owns(p, bytes), nullptr; }));
   return owns;
 }
 
@@ -208,6 +208,7 @@ Settings SettingsOf(ricci_ctx* ctx) {
   option("cuda.arch", settings.architecture);
   option("cuda.disassembler", settings.disassembler);
   option("cuda.scatter", settings.scatter);
+  option("cuda.nvtx", settings.nvtx);
   if (!compiler.empty()) settings.compilers = {compiler};
   return settings;
 }
@@ -242,6 +243,10 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     }
     std::shared_ptr<Compiler> compiler = OpenCompiler(settings.compilers, error);
     if (compiler == nullptr) return Fail(RICCI_NOT_FOUND, error);
+    std::shared_ptr<const Nvtx> nvtx;
+    if (!settings.nvtx.empty() && (nvtx = OpenNvtx(settings.nvtx, error)) == nullptr) {
+      return Fail(RICCI_NOT_FOUND, error);
+    }
     if (ricci_status* failed = AddLowerings(ctx, settings)) return failed;
     compiler->disassembler = settings.disassembler;
     if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
@@ -255,6 +260,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
       ricci_status* failed = nullptr;
       std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed, ctx);
       if (device == nullptr) return failed;
+      device->SetNvtx(nvtx);
       const ricci_backend b = Table(*device, target);
       if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;
       device.release();

@@ -141,28 +141,36 @@ namespace {
 
 // What the compiler makes of a text; `size` and `get` give it. Empty, with `error`, if it is refused.
 std::string Made(const Compiler& c, const std::string& text, const CompileOptions& how, int (*size)(void*, size_t*),
-                 int (*get)(void*, char*), std::string& error) {
+                 int (*get)(void*, char*), std::string& error, bool& refused) {
   const NvrtcProgram program(c, text);
   if (!program.is_there()) {
     error = "nvrtcCreateProgram fails";
     return {};
   }
   std::string code;
-  if (program.Compile(how) && program.Read(size, get, code) && !code.empty()) return code;
+  const int result = program.Result(how);
+  if (result == 0 && program.Read(size, get, code) && !code.empty()) return code;
   std::string log;
   if (!program.ReadText(c.nvrtcGetProgramLogSize, c.nvrtcGetProgramLog, log)) log.clear();
-  error = "NVRTC refuses a kernel for " + how.architecture + ": " + log;
+  refused = NvrtcProgram::IsRefusal(result);
+  const std::string what = refused ? "NVRTC refuses a kernel" : "NVRTC fails with error " + std::to_string(result);
+  error = what + " for " + how.architecture + ": " + log;
   return {};
 }
 
 }  // namespace
 
 std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
-  return Made(*this, text, how, nvrtcGetCUBINSize, nvrtcGetCUBIN, error);
+  bool refused = false;
+  return Made(*this, text, how, nvrtcGetCUBINSize, nvrtcGetCUBIN, error, refused);
 }
 
-std::string Compiler::CompileToPtx(const std::string& text, const CompileOptions& how, std::string& error) const {
-  return Made(*this, text, how, nvrtcGetPTXSize, nvrtcGetPTX, error).c_str();  // without the zero at its end
+std::string Compiler::CompileToPtx(const std::string& text, const CompileOptions& how, std::string& error,
+                                   bool* refused) const {
+  bool is_refused = false;
+  std::string ptx = Made(*this, text, how, nvrtcGetPTXSize, nvrtcGetPTX, error, is_refused);
+  if (refused != nullptr) *refused = is_refused;
+  return ptx.c_str();  // without the zero at its end
 }
 
 }  // namespace ricci::cuda

@@ -67,6 +67,7 @@ enum : int {  // CUmemPool_attribute; each is a cuuint64_t
   kCuPoolUsed = 7,
 };
 enum : int {  // CUpointer_attribute
+  kCuPointerContext = 1,
   kCuPointerMemoryType = 2,
   kCuPointerIsManaged = 8,
   kCuPointerOrdinal = 9,
@@ -270,8 +271,9 @@ struct Compiler {
 
   // The machine code of a text; empty, with the compiler's log in `error`, if it is refused.
   std::string Compile(const std::string& text, const CompileOptions& options, std::string& error) const;
-  // The same as PTX.
-  std::string CompileToPtx(const std::string& text, const CompileOptions& options, std::string& error) const;
+  // The same as PTX. `refused`: whether the text or the options are wrong, rather than that NVRTC has failed.
+  std::string CompileToPtx(const std::string& text, const CompileOptions& options, std::string& error,
+                           bool* refused = nullptr) const;
   // Of which PTX runs on all GPUs that it can compile for, such as 75.
   int OldestArchitecture() const;
   // `NVRTC 13.0`.

@@ -206,8 +206,8 @@ void Gpu::Free(void* p, CuStream stream) {
   Note(driver().cuMemFreeAsync(Pointer(p), stream != nullptr ? stream : own_stream_));
 }
 
-bool Gpu::Owns(const void* p, uint64_t bytes) const {
-  return OwnsAllocated(reinterpret_cast<uintptr_t>(p), bytes) || OwnsForeign(p, bytes);
+Gpu::Owned Gpu::Owns(const void* p, uint64_t bytes) const {
+  return OwnsAllocated(reinterpret_cast<uintptr_t>(p), bytes) ? kOurs : OwnsForeign(p, bytes);
 }
 
 bool Gpu::OwnsAllocated(uintptr_t first, uint64_t bytes) const {
@@ -220,25 +220,28 @@ bool Gpu::OwnsAllocated(uintptr_t first, uint64_t bytes) const {
 }
 
 // Memory that others have allocated on this GPU: not that of our own pool, where a freed address may be known for a
-// while, nor managed memory, which is also the host's.
-bool Gpu::OwnsForeign(const void* p, uint64_t bytes) const {
+// while, nor managed memory, which is also the host's. Kernels of one context cannot use the memory of another; what is
+// of a pool or was mapped has none.
+Gpu::Owned Gpu::OwnsForeign(const void* p, uint64_t bytes) const {
   const Current current(*this);
-  if (ricci_status* failed = current.Failure()) return ricci_status_free(failed), false;
+  if (ricci_status* failed = current.Failure()) return ricci_status_free(failed), kNot;
   unsigned type = 0;
   int ordinal = -1;
   uint64_t is_managed = 0;  // wide enough for any boolean
   CuPointer first = 0;
   size_t size = 0;
   CuMemPool pool = nullptr;
-  int which[] = {kCuPointerMemoryType, kCuPointerOrdinal,   kCuPointerIsManaged,
-                 kCuPointerRangeStart, kCuPointerRangeSize, kCuPointerPool};
-  void* values[] = {&type, &ordinal, &is_managed, &first, &size, &pool};
-  const CuResult result = driver().cuPointerGetAttributes(6, which, values, Pointer(p));
+  CuContext context = nullptr;
+  int which[] = {kCuPointerMemoryType, kCuPointerOrdinal, kCuPointerIsManaged, kCuPointerRangeStart,
+                 kCuPointerRangeSize,  kCuPointerPool,    kCuPointerContext};
+  void* values[] = {&type, &ordinal, &is_managed, &first, &size, &pool, &context};
+  const CuResult result = driver().cuPointerGetAttributes(std::size(which), which, values, Pointer(p));
   Note(result);
-  if (result != kCuSuccess || type != kCuMemoryDevice || ordinal != device_ || is_managed != 0) return false;
-  if (pool == pool_.handle() || Pointer(p) < first) return false;
+  if (result != kCuSuccess || type != kCuMemoryDevice || ordinal != device_ || is_managed != 0) return kNot;
+  if (pool == pool_.handle() || Pointer(p) < first) return kNot;
   const uint64_t offset = Pointer(p) - first;
-  return offset < size && bytes <= size - offset;
+  if (offset >= size || bytes > size - offset) return kNot;
+  return context == nullptr || context == context_ ? kOurs : kElsewhere;
 }
 
 // ---- streams of the host ----

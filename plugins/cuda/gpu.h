@@ -13,6 +13,7 @@
 #include "lost_driver.h"
 #include "memory_pool.h"
 #include "module_compiler.h"
+#include "nvtx.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -24,6 +25,7 @@ struct Settings {
   std::string disassembler;         // the path of nvdisasm, for people who read machine code; empty: none
   std::string architecture;         // not empty: one device that only compiles for it, without a driver (offline.h)
   std::string scatter = "ordered";  // or `sorted`, or `atomics` (ordered_scatter.h)
+  std::string nvtx;                 // a library with ranges for profilers (nvtx.h); empty: none
 };
 
 inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated
@@ -69,6 +71,9 @@ class Gpu {
   // Of its graphs (conditions.h).
   Conditions& conditions() const { return *conditions_; }
   CuDevice number() const { return device_; }  // as the driver counts
+  // Null: runs have no ranges.
+  const Nvtx* nvtx() const { return nvtx_.get(); }
+  void SetNvtx(std::shared_ptr<const Nvtx> nvtx) { nvtx_ = std::move(nvtx); }
 
   // OK, or what the driver said of that call. If it says that the context is gone, the device is lost from now on.
   ricci_status* Check(const char* call, CuResult result) const;
@@ -80,8 +85,9 @@ class Gpu {
   ricci_status* CreateStream(CuStream* out) const;
   ricci_status* Alloc(uint64_t bytes, CuStream stream, void** out);
   void Free(void* p, CuStream stream);
-  // What Alloc gave, and other memory of this GPU.
-  bool Owns(const void* p, uint64_t bytes) const;
+  // What Alloc gave, and other memory of this GPU; kElsewhere: that of another context.
+  enum Owned : uint32_t { kNot = 0, kOurs = 1, kElsewhere = 2 };
+  Owned Owns(const void* p, uint64_t bytes) const;
   ricci_status* MemoryInfo(uint64_t& total_bytes, uint64_t& free_bytes) const;
   // Bytes of the pool, in use or not.
   ricci_status* Reserved(uint64_t& bytes) const;
@@ -107,13 +113,14 @@ class Gpu {
   ricci_status* MakePoolAndStream();
   ricci_status* LostText() const;
   bool OwnsAllocated(uintptr_t first, uint64_t bytes) const;
-  bool OwnsForeign(const void* p, uint64_t bytes) const;
+  Owned OwnsForeign(const void* p, uint64_t bytes) const;
   ricci_status* CheckOfHost(const char* call, CuResult result) const;
   ricci_status* Enqueue(const ricci_copy_args& a, CuStream stream) const;
   ricci_status* NotEnough(uint64_t bytes) const;
 
   std::shared_ptr<const Driver> driver_;
   std::unique_ptr<ModuleCompiler> compiler_;
+  std::shared_ptr<const Nvtx> nvtx_;
   const std::unique_ptr<Conditions> conditions_;
   std::string name_;
   CuDevice device_ = 0;
@@ -137,30 +144,43 @@ class Gpu {
 // allocate pinned memory: none of ours is meant for that stream.
 class Current {
  public:
-  explicit Current(const Gpu& device)
-      : device_(device), driver_(DriverOf(device)), result_(driver_.cuCtxPushCurrent(device.context())) {
-    is_relaxed_ = result_ == kCuSuccess && driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_) == kCuSuccess;
-  }
-  ~Current() {
-    CuContext popped;
-    if (result_ != kCuSuccess) return;
-    if (is_relaxed_) driver_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
-    driver_.cuCtxPopCurrent(&popped);
-  }
+  explicit Current(const Gpu& device) : device_(device) { Enter(); }
+  ~Current() { Leave(); }
   Current(const Current&) = delete;
   ricci_status* Failure() const { return device_.Check("cuCtxPushCurrent", result_); }
+  bool is_current() const { return is_pushed_; }
+
+  // Calls what may call functions of the host, with the thread as the host knows it. The status is that of `f`; if it
+  // has none, whether the context is current again, without which nothing more may be asked of the driver.
+  template <typename F>
+  ricci_status* Outside(F f) {
+    Leave();
+    ricci_status* const failed = f();
+    Enter();
+    return failed != nullptr ? failed : Failure();
+  }
 
  private:
-  static const Driver& DriverOf(const Gpu& device) {
-    device.NoteFork();
-    return device.driver();
+  void Enter() {
+    device_.NoteFork();
+    driver_ = &device_.driver();
+    result_ = driver_->cuCtxPushCurrent(device_.context());
+    is_pushed_ = result_ == kCuSuccess;
+    is_relaxed_ = is_pushed_ && driver_->cuThreadExchangeStreamCaptureMode(&capture_mode_) == kCuSuccess;
+  }
+  void Leave() {
+    CuContext popped;
+    if (!is_pushed_) return;
+    if (is_relaxed_) driver_->cuThreadExchangeStreamCaptureMode(&capture_mode_);
+    driver_->cuCtxPopCurrent(&popped);
+    is_pushed_ = false;
   }
 
   const Gpu& device_;
-  const Driver& driver_;  // what has pushed pops, even if the device is lost meanwhile
-  const CuResult result_;
-  bool is_relaxed_ = false;
-  int capture_mode_ = kCuCaptureRelaxed;  // then what the thread had
+  const Driver* driver_ = nullptr;  // what has pushed pops, even if the device is lost meanwhile
+  CuResult result_ = kCuSuccess;
+  bool is_pushed_ = false, is_relaxed_ = false;
+  int capture_mode_ = kCuCaptureRelaxed;  // then what the thread had, and so on
 };
 
 }  // namespace ricci::cuda

@@ -6,10 +6,20 @@ namespace ricci::cuda {
 
 ricci_status* Graph::Launch(const PlanGraph& plan, const Places& places, const WorkOfNode& work, CuStream stream) {
   if (!IsBoundTo(places)) {
-    if (ricci_status* failed = exec_ == nullptr ? Make(plan, work) : Rebind(plan, places, work)) return failed;
+    if (ricci_status* failed = MakeOrRebind(plan, places, work)) return failed;
     places_ = places;
   }
   return device_.Check("cuGraphLaunch", device_.driver().cuGraphLaunch(exec_, stream));
+}
+
+// A driver may refuse to change a node: that of a copy keeps to memory of one context, or of none. Then all is made
+// again, which says what else is wrong.
+ricci_status* Graph::MakeOrRebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work) {
+  if (exec_ == nullptr) return Make(plan, work);
+  ricci_status* const refused = Rebind(plan, places, work);
+  if (refused == nullptr) return nullptr;
+  ricci_status_free(refused);
+  return Make(plan, work);
 }
 
 ricci_status* Graph::Make(const PlanGraph& plan, const WorkOfNode& work) {

@@ -20,6 +20,7 @@ class Graph {
   ricci_status* Launch(const PlanGraph& plan, const Places& places, const WorkOfNode& work, CuStream stream);
 
  private:
+  ricci_status* MakeOrRebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
   ricci_status* Make(const PlanGraph& plan, const WorkOfNode& work);
   ricci_status* Rebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
   void Clear();

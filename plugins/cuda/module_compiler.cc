@@ -49,7 +49,7 @@ void ModuleCompiler::Make(Module& m, uint32_t opt_level, bool again) const {
 void ModuleCompiler::MakePtx(Module& m, bool again) const {
   const CompileOptions options{.architecture = "compute_" + std::to_string(compiler_->OldestArchitecture()),
                                .unlinked = true};
-  MakeKept(m, options, again, [&] { return compiler_->CompileToPtx(m.text, options, m.error); });
+  MakeKept(m, options, again, [&] { return compiler_->CompileToPtx(m.text, options, m.error, &m.refused); });
 }
 
 void ModuleCompiler::CompileAgain(Module& m, uint32_t opt_level) const { Make(m, opt_level, /*again=*/true); }

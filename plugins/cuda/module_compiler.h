@@ -17,6 +17,7 @@ struct Module {
   std::string image = {};  // machine code; empty: the text was refused, or nothing was made since the host gave up
   std::string error = {};  // what NVRTC says of a text that it refuses
   bool kept = false;       // the image comes from the host's cache
+  bool refused = false;    // without an image: the text is wrong for NVRTC, rather than that NVRTC has failed
 };
 
 class ModuleCompiler {

@@ -20,11 +20,19 @@ class NvrtcProgram {
   NvrtcProgram(const NvrtcProgram&) = delete;
 
   bool is_there() const { return program_ != nullptr; }
-  bool Compile(const CompileOptions& how) const {
+  bool Compile(const CompileOptions& how) const { return Result(how) == 0; }
+  // An nvrtcResult: what it says of the text and the options (IsRefusal), or that something went wrong.
+  int Result(const CompileOptions& how) const {
+    constexpr int kNoProgram = 4;  // NVRTC_ERROR_INVALID_PROGRAM
     const std::vector<std::string> texts = how.Texts();
     std::vector<const char*> options;
     for (const std::string& option : texts) options.push_back(option.c_str());
-    return is_there() && c_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data()) == 0;
+    if (!is_there()) return kNoProgram;
+    return c_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
+  }
+  static bool IsRefusal(int result) {
+    constexpr int kInvalidInput = 3, kInvalidOption = 5, kCompilation = 6;
+    return result == kInvalidInput || result == kInvalidOption || result == kCompilation;
   }
   // What two functions of the compiler give: the size, then the bytes.
   bool Read(int (*size)(void*, size_t*), int (*get)(void*, char*), std::string& out) const {

@@ -219,6 +219,11 @@ CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) 
 
 // ---- nodes ----
 std::string_view WhyNoGraph(const ricci_plan& p, const PlanBlocks& blocks) {
+  if (p.n_libraries != 0) {
+    const auto on_host = [](const ricci_plan_library& call) { return (call.flags & RICCI_CALL_ON_HOST) != 0; };
+    if (std::any_of(p.libraries, p.libraries + p.n_libraries, on_host)) return "the plan calls functions of the host";
+    return "the plan has library calls";
+  }
   for (uint32_t s = 0; s < p.n_steps; ++s) {
     if (p.steps[s].kind != RICCI_STEP_WHILE) continue;
     const StepRange question = blocks.Question(s);

@@ -1,6 +1,7 @@
 #include "run_slots.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ricci::cuda {
 
@@ -54,9 +55,10 @@ void RunSlots::Return(RunSlot& slot) {
 void RunSlots::Report(RunSlot& slot) {
   const ricci_done_fn done = slot.done;
   void* const arg = slot.arg;
-  const uint32_t failed_check = slot.host->failed_check;
+  ricci_status* const status = std::exchange(slot.status, nullptr);
+  const uint32_t failed_check = status == nullptr ? slot.host->failed_check : RICCI_NO_CHECK;
   Return(slot);
-  done(arg, nullptr, failed_check);
+  done(arg, status, failed_check);
 }
 
 void RunSlots::Enqueued(RunSlot& slot) {
@@ -64,6 +66,7 @@ void RunSlots::Enqueued(RunSlot& slot) {
 }
 
 void RunSlots::Drop(RunSlot& slot, bool is_called) {
+  ricci_status_free(std::exchange(slot.status, nullptr));
   if (!is_called || slot.state.exchange(RunSlot::State::kDropped) == RunSlot::State::kEnded) Return(slot);
 }
 

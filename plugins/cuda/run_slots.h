@@ -25,6 +25,7 @@ struct RunSlot {
   enum class State : uint32_t { kIssuing, kEnqueued, kEnded, kDropped };
 
   RunSlot(RunSlots& home, const Gpu& device, bool has_graph) : home(home), graph(device), has_graph(has_graph) {}
+  ~RunSlot() { ricci_status_free(status); }
 
   RunSlots& home;
   Host* host = nullptr;
@@ -32,6 +33,7 @@ struct RunSlot {
   const bool has_graph;
   ricci_done_fn done = nullptr;
   void* arg = nullptr;
+  ricci_status* status = nullptr;  // why the run ended early, which is reported
   std::atomic<State> state{State::kIssuing};
 };
 

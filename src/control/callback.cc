@@ -3,13 +3,13 @@
 // The attribute `callback` is a name that the context knows (ricci/callback.h). Nothing is known of the function, so
 // only what needs no knowledge is a rule: under vmap it is called for each element in turn, or once for all if
 // `vmap_method` says that it can; its derivative is refused, except that the debug rows, which give no results, see the
-// primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them.
+// primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them. A
+// failure is reported with the place of the call.
 #include "ricci/callback.h"
 #include "control/callback_format.h"
 #include "control/structural_row.h"
 #include "ir/parse.h"
 #include "ricci/context.h"
-#include "ricci/device.h"
 
 namespace ricci { inline namespace v0 { namespace control {
 namespace {
@@ -119,26 +119,23 @@ struct Site {
   std::vector<ricci_type> in, out;
   std::vector<ricci_type_desc> printed;  // of `in`
   std::string format;
+  base::StatusSite place;  // of failures
 };
 
-absl::Status OnHost(const ricci_library_plan& plan) {
-  ricci_device_desc device{};
-  device.hdr.size = sizeof device;
-  ricci_device_info(plan.device, &device);
-  if (plan.device == nullptr || device.host_memory != 0) return absl::OkStatus();
-  return absl::UnimplementedError(base::Cat("callbacks run on the host, which cannot see the memory of device ",
-                                            base::View(device.kind), " ", device.ordinal));
-}
-absl::StatusOr<std::unique_ptr<Site>> SiteOf(const StructuralOp& h, const ricci_library_plan& plan) {
-  RICCI_TRY(OnHost(plan));
+std::unique_ptr<Site> SiteOf(const StructuralOp& h) {
   auto site = std::make_unique<Site>();
   site->ctx = h.op.ctx;
+  ricci_str name{}, file{};
+  ricci_prim_name(h.op.ctx, h.op.prim, &name);
+  ricci_location_get(h.op.ctx, h.op.location, &file, &site->place.line, nullptr);
+  site->place.primitive = base::View(name);
+  site->place.file = base::View(file);
   site->in.assign(h.in_types().begin(), h.in_types().end());
   site->out.assign(h.out_types().begin(), h.out_types().end());
   return site;
 }
 absl::Status PlanCall(const StructuralOp& h, ricci_library_plan& plan) {
-  RICCI_ASSIGN(auto site, SiteOf(h, plan));
+  auto site = SiteOf(h);
   const std::string_view name = h.text("callback");
   site->callback = ricci_context_callback(h.op.ctx, name.data(), name.size());
   if (site->callback == nullptr) {
@@ -153,7 +150,7 @@ absl::Status PlanCall(const StructuralOp& h, ricci_library_plan& plan) {
   return absl::OkStatus();
 }
 absl::Status PlanPrint(const StructuralOp& h, ricci_library_plan& plan) {
-  RICCI_ASSIGN(auto site, SiteOf(h, plan));
+  auto site = SiteOf(h);
   site->format = h.text("fmt");
   for (ricci_type t : site->in) {
     site->printed.push_back(ricci_type_desc_default());
@@ -174,7 +171,9 @@ ricci_status* Call(void* state, const ricci_launch* l) {
   call.out_types = site.out.data();
   call.in = l->in;
   call.out = l->out;
-  return site.callback->call(site.callback->self, &call);
+  ricci_status* const failed = site.callback->call(site.callback->self, &call);
+  if (failed == nullptr) return nullptr;
+  return base::AtBorder([&] { return base::WithSite(base::FromAbi(failed), site.place); });
 }
 ricci_status* Print(void* state, const ricci_launch* l) {
   return base::AtBorder([&]() -> absl::Status {

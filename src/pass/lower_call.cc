@@ -131,9 +131,11 @@ absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const i
   ricci_library_plan plan{};
   plan.hdr.size = sizeof plan;
   plan.device = options_.device;
-  plan.native_context = options_.native_context;
+  const bool on_host = base::View(l.target) == "*";
+  plan.native_context = on_host ? nullptr : options_.native_context;
   RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
-  const uint32_t flags = registry_.Get(eqn.prim).effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u;
+  const bool effectful = registry_.Get(eqn.prim).effectful();
+  const uint32_t flags = (effectful ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
   const uint32_t number = writer_.AddLibrary(
       registry_.Get(eqn.prim).name, {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
                                      plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});

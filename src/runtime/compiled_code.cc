@@ -1,5 +1,6 @@
 #include "runtime/compiled_code.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -91,6 +92,12 @@ absl::Status CompiledCode::UploadConstants() {
   return absl::OkStatus();
 }
 
+// Checks do, profiles, and functions of the host.
+bool CompiledCode::ReportsLocations() const {
+  const auto on_host = [](const ricci_plan_library& call) { return (call.flags & RICCI_CALL_ON_HOST) != 0; };
+  return !lowered_->checks.empty() || key_.profiled || std::ranges::any_of(lowered_->plan.libraries, on_host);
+}
+
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
                                                              const Progress& progress) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
@@ -122,6 +129,7 @@ absl::Status CompiledCode::Generate(const Progress& progress) {
   args.n_kernels = kernels_.size();
   args.opt_level = key_.opt_level;
   args.plan = &plan_;
+  args.program = {program().name.data(), program().name.size()};
   Asked asked{progress};
   if (progress) args.go_on = Asked::GoOn, args.go_on_self = &asked;
   absl::Status made = base::FromAbi(backend.compile(backend.self, &args, &code_, &info));

@@ -76,9 +76,9 @@ class CompiledCode final : public base::Shared {
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
-  // Would a run of `f`, which is equal to the program, report the same locations? Only checks and profiles report any.
+  // Would a run of `f`, which is equal to the program, report the same locations?
   bool TellsLocationsOf(const ir::Program& f) const {
-    return (lowered_->checks.empty() && !key_.profiled) || ir::EqualWithLocations(program(), f);
+    return !ReportsLocations() || ir::EqualWithLocations(program(), f);
   }
   // The parameter whose memory result `i` may take over, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
@@ -126,6 +126,7 @@ class CompiledCode final : public base::Shared {
   bool MayUse(const RunFrame& frame, const Stream* stream) const;
   // The kernel, library call or source that a step runs, or `copy`.
   std::string_view StepName(const ricci_plan_step& step) const;
+  bool ReportsLocations() const;
   // ---- memory_use.cc ----
   // Working memory of a run in the device's memory; if there is not enough, the status says what it is needed for.
   absl::StatusOr<void*> AllocateArena(const Stream* stream) const;

@@ -129,7 +129,13 @@ absl::StatusOr<void*> Device::CopyBetween(void* dst, const void* src, const Devi
 absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view what) const {
   if (bytes == 0) return absl::OkStatus();
   if (!host_memory) {
-    if (backend.owns(backend.self, p, bytes) != 0) return absl::OkStatus();
+    const uint32_t owns = backend.owns(backend.self, p, bytes);
+    if (owns == 1) return absl::OkStatus();
+    if (owns == 2) {
+      return base::InvalidArgument(what, " is memory of device ", Name(),
+                                   ", but of another context than the device's, "
+                                   "so that runs cannot use it; copy it");
+    }
     return base::InvalidArgument(what, " is not memory of device ", Name(), "; copy it there (ricci_array_from_host)");
   }
   for (uint32_t i = 0; i < context->device_count(); ++i) {

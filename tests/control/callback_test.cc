@@ -360,7 +360,11 @@ program f(%x: f64[]) {
 TEST_F(Callbacks, ItsFailureIsThatOfTheRun) {
   const Program f =
       r.Parse("program f(%x: f64[]) { %y: f64[] = io_callback(%x) callback=\"fail\" results=\"f64[]\" return %y }");
-  EXPECT_EQ(r.RunError(f, {{1}}), "too far");
+  EXPECT_EQ(r.RunError(f, {{1}}), "test:1: io_callback: too far");
+  // The same program from elsewhere is not the same code.
+  const Program lower =
+      r.Parse("\n\nprogram f(%x: f64[]) { %y: f64[] = io_callback(%x) callback=\"fail\" results=\"f64[]\" return %y }");
+  EXPECT_EQ(r.RunError(lower, {{1}}), "test:3: io_callback: too far");
 }
 
 TEST_F(Callbacks, WrongProgramsAndCallbacks) {

@@ -133,6 +133,17 @@ TEST_F(ConditionalGraphs, ACompilerThatRefusesTheKernels) {
                  "test refuses cudaGraphSetConditional");
 }
 
+// Which says nothing of conditions: it is a failure, and the next program tries again.
+TEST_F(ConditionalGraphs, ACompilerThatFailsOnce) {
+  Gpu();
+  OfStandin<void(uint32_t, int)>("ricci_standin_compiler_fails")(2, 1);  // after the plan's own kernels
+  GpuProgram f(Gpu());
+  ricci_status* const failed = f.Compile(ctx(), kWhile);
+  EXPECT_EQ(ricci_status_code(failed), uint32_t{RICCI_INTERNAL});
+  EXPECT_EQ(Message(failed), "cuda: NVRTC fails with error 1 for compute_75: ");
+  ExpectOneLaunch(kWhile, {{{1}, Some(1000)}});
+}
+
 // Whichever call says that it does not know something, programs run, and --explain says which.
 TEST_F(ConditionalGraphs, ADriverThatRefuses) {
   const auto fail = OfStandin<void(uint64_t, int, int)>("ricci_standin_fail");

@@ -43,7 +43,7 @@ TEST_F(CudaOptions, MistypedKey) {
   EXPECT_EQ(
       Message(Add()),
       "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.disassembler, cuda.driver, "
-      "cuda.scatter");
+      "cuda.nvtx, cuda.scatter");
 }
 
 TEST_F(CudaOptions, UnknownWayToScatter) {

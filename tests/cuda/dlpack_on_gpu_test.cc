@@ -175,6 +175,32 @@ TEST_F(DlpackOnGpu, MemoryOfOthersMayBeWrappedAndBound) {
   for (ricci_array* i : {a, out}) ricci_array_release(i);
 }
 
+// What cuMemAlloc gives is of the context that was current. Kernels cannot use that of another context on the same GPU.
+TEST_F(DlpackOnGpu, MemoryOfAnotherContext) {
+  const auto allocated_in = OfStandin<void(cuda::CuPointer, int)>("ricci_standin_allocated_in");
+  DlManagedTensor t = Tensor();
+  allocated_in(data_, /*is_primary=*/1);
+  ricci_array* const a = From(t, stream_);
+  EXPECT_EQ(Read(a), (Floats{1, 1, 1, 1}));
+  ricci_array_release(a);
+  deleted_ = 0;
+  allocated_in(data_, /*is_primary=*/0);
+  const std::string why =
+      " is memory of device cuda:0, but of another context than the device's, so that runs cannot use it; copy it";
+  EXPECT_EQ(ErrorOf(Tensor()), "dlpack: the data" + why);
+  void* const data = reinterpret_cast<void*>(static_cast<uintptr_t>(data_));
+  const std::pair<const char*, std::string> devices[] = {
+      {"cuda", why}, {"ref", " is memory of device cuda:0, but device ref uses memory of the host"}};
+  for (const auto& [kind, reason] : devices) {
+    GpuProgram f(ricci_device_find(runner_.ctx(), kind, std::strlen(kind)));
+    ricci_call* call = nullptr;
+    ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), kDouble)) && Ok(ricci_call_create(f.executable(), &call)));
+    EXPECT_EQ(Message(ricci_call_bind(call, 0, data, kBytes)),
+              "call: the pointer for slot 0 (argument 0 of program f)" + reason);
+    ricci_call_release(call);
+  }
+}
+
 TEST_F(DlpackOnGpu, WhatCannotBeSharedIsNamed) {
   DlManagedTensor t = Tensor();
   t.tensor.device_id = 1;

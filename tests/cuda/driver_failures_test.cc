@@ -53,6 +53,13 @@ constexpr std::string_view kCase = R"(program f(%i: i32[], %x: f32[1000]) {
   return %y
 })";
 
+constexpr std::string_view kCalls = R"(program f(%x: f32[9]) {
+  %s: f32[9] = sort(%x) dimension=0 is_stable=true num_keys=1
+  %y: f32[9] = io_callback(%s) callback="ricci.copy" results="f32[9]"
+  %t: f32[] = reduce_sum(%y) axes=[0]
+  return %y, %t
+})";
+
 constexpr size_t kExamples = 9;
 
 std::array<Example, kExamples> Examples() {
@@ -71,6 +78,7 @@ std::array<Example, kExamples> Examples() {
        {"while of the host", WhileBelow(2), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"case of the host", std::string(kCase), {{1}, Ramp(1000)}, /*profiled=*/false, 12000},
        {"profile", "program f(%x: f32[9]) {\n  %y: f32[9] = add(%x, %x)\n  return %y\n}", {Ramp(9)}, /*profiled=*/true},
+       {"function of the host", std::string(kCalls), {Ramp(9)}},
        {"vmap", runner.Print(runner.Vmap(one, {0}, {0, 0}, 3)), {Ramp(27)}}}};
 }
 

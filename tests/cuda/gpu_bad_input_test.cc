@@ -317,6 +317,31 @@ TEST_F(HostAndDriver, AContextThatWasReset) {
   EXPECT_EQ(next.Run(next.Parse(kAdd), {{1, 2, 3, 4}, {1, 1, 1, 1}}, "cuda")[0], (Numbers{2, 3, 4, 5}));
 }
 
+// The other GPU goes on, but cannot have what was on the first.
+TEST_F(HostAndDriver, AContextOfOneGpuThatWasReset) {
+  {
+    GpuProgram f(gpu_), g(other_);
+    for (GpuProgram* p : {&f, &g}) {
+      ASSERT_TRUE(Ok(p->Compile(runner_.ctx(), kAdd)) && Ok(p->Give({{1, 2, 3, 4}, {4, 3, 2, 1}})) && Ok(p->Enqueue()));
+    }
+    OfStandin<void(int)>("ricci_standin_reset_device")(0);
+    EXPECT_EQ(ErrorOf(ricci_array_wait(f.out()[0]), RICCI_FAILED_PRECONDITION).substr(0, 41),
+              "cuda: device simulated GPU is lost: its p");
+    ricci_array* there = nullptr;
+    EXPECT_EQ(ErrorOf(ricci_device_put(f.out()[0], other_, &there), RICCI_FAILED_PRECONDITION).substr(0, 41),
+              "cuda: device simulated GPU is lost: its p");
+    std::vector<Floats> out;
+    ASSERT_TRUE(Ok(g.Read(out)));
+    EXPECT_EQ(out[0], (Floats{5, 5, 5, 5}));
+    EXPECT_TRUE(Ok(g.Enqueue()) && Ok(g.Read(out)));
+    EXPECT_NE(ErrorOf(f.Enqueue(), RICCI_FAILED_PRECONDITION), "");
+    ExpectThatOthersWork();
+  }
+  ProgramRunner next;
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(next.ctx(), QuerySimulatedGpu)));
+  EXPECT_EQ(next.Run(next.Parse(kAdd), {{1, 2, 3, 4}, {1, 1, 1, 1}}, "cuda")[0], (Numbers{2, 3, 4, 5}));
+}
+
 // Whichever call is the first to hear of it, also one that only gives back.
 TEST_F(HostAndDriver, AResetThatIsFirstHeardOfOnRelease) {
   auto f = std::make_unique<GpuProgram>(gpu_);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "cuda/bare_driver.h"
 #include "cuda/driver_calls.h"
 #include "cuda/gpu_program.h"
 #include "support/program_runner.h"
@@ -139,6 +140,41 @@ TEST_F(Graphs, OtherArgumentsChangeTheNodesThatUseThem) {
   p.Run();
   EXPECT_EQ(p.Results(), Wanted(Some(1), Some(2)));
   ricci_array_release(y);
+}
+
+// A driver refuses that for the node of a copy.
+TEST_F(Graphs, ACopyOfMemoryOfAnotherKindMakesTheGraphAgain) {
+  const BareDriver driver;
+  cuda::CuStream stream = nullptr;
+  driver->cuStreamCreate(&stream, 1);
+  const cuda::CuPointer theirs = driver.Allocate(16, stream);
+  driver->cuMemsetD32Async(theirs, 0x3f800000, 4, stream);
+  driver->cuStreamSynchronize(stream);
+  OfStandin<void(cuda::CuPointer, int)>("ricci_standin_allocated_in")(theirs, /*is_primary=*/1);
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), "program f(%x: f32[4]) {\n  %y: f32[4] = add(%x, %x)\n  return %y, %x\n}")));
+  ASSERT_TRUE(Ok(f.Give({{1, 2, 3, 4}})) && Ok(f.Enqueue()) && Ok(ricci_array_wait(f.out()[0])));
+  ricci_call* call = nullptr;
+  ASSERT_TRUE(Ok(ricci_call_create(f.executable(), &call)));
+  void* const theirs_data = reinterpret_cast<void*>(static_cast<uintptr_t>(theirs));
+  void* const data[] = {ricci_array_device_data(f.in()[0]), ricci_array_device_data(f.out()[0]),
+                        ricci_array_device_data(f.out()[1])};
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(Ok(ricci_call_bind(call, i, data[i], 16)));
+  for (void* x : {data[0], theirs_data, theirs_data, data[0]}) {
+    const bool changes = ricci_call_bind(call, 0, x, 16) == nullptr;
+    Calls();
+    ASSERT_TRUE(changes && Ok(ricci_call_run(call)));
+    std::vector<Floats> got;
+    ASSERT_TRUE(Ok(f.Read(got)));
+    const Floats want = x == theirs_data ? Floats{1, 1, 1, 1} : Floats{1, 2, 3, 4};
+    EXPECT_EQ(got[1], want);
+    EXPECT_EQ(got[0][3], 2 * want[3]);
+  }
+  EXPECT_EQ(CountOf(Calls(), "cuGraphInstantiate"), 1) << "since the last binding is of the first kind again";
+  ricci_call_release(call);
+  driver->cuMemFreeAsync(theirs, stream);
+  driver->cuStreamSynchronize(stream);
+  driver->cuStreamDestroy(stream);
 }
 
 TEST_F(Graphs, ThreadsRunOneProgramAtOnce) {

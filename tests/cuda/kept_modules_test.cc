@@ -122,6 +122,58 @@ TEST_F(KeptModules, KernelsOfConditions) {
   expect_graph(0);
 }
 
+// A host that counts its calls, and those that find a context of ours.
+struct NotingHost : CachingHost {
+  NotingHost() : plain(hooks) {
+    hooks.cache_load = [](void* self, const void* key, size_t n, void* sink,
+                          void (*write)(void* sink, const char* p, size_t n)) {
+      Noted(self).plain.cache_load(self, key, n, sink, write);
+    };
+    hooks.cache_store = [](void* self, const void* key, size_t n, const void* entry, size_t len) {
+      Noted(self).plain.cache_store(self, key, n, entry, len);
+    };
+    hooks.exec_self = hooks.cache_self;
+    hooks.exec_workers = 1;
+    hooks.parallel_for = [](void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg) {
+      Noted(self);
+      for (int64_t i = 0; i < n; ++i) fn(arg, i);
+    };
+  }
+  static NotingHost& Noted(void* self) {
+    auto& host = static_cast<NotingHost&>(*static_cast<CachingHost*>(self));
+    ++host.asked;
+    host.wrong += OfStandin<int()>("ricci_standin_pushed")() != 0;
+    return host;
+  }
+  // The number of calls for two programs, one of which has a loop.
+  uint64_t CompileAll() {
+    asked = 0;
+    ProgramRunner r(&opts);
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QueryScaledRow)));
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QuerySimulatedGpu)));
+    r.Run(r.Parse(Chain()), {Argument()}, "cuda");
+    r.Run(r.Parse(WhileBelow(5)), {{1}, Numbers(1000, 1)}, "cuda");
+    return asked;
+  }
+
+  const ricci_hooks plain;
+  uint64_t asked = 0, wrong = 0;
+};
+
+// Also for an image that is of no use and made again.
+TEST_F(KeptModules, TheHostIsCalledWithoutOurContext) {
+  constexpr uint64_t kAll = kModules + 2, kCalls = 2 * kAll + 1;  // each is looked for and kept; the executor
+  NotingHost host;
+  EXPECT_EQ(host.CompileAll(), kCalls);
+  for (auto& [key, entry] : host.entries) {
+    base::Digest digest;
+    std::memcpy(digest.data(), key.data(), digest.size());
+    entry = runtime::WriteCacheEntry(digest, std::string(8, '\0'));
+  }
+  EXPECT_EQ(host.CompileAll(), kCalls);
+  EXPECT_EQ(host.wrong, 0u);
+}
+
 TEST_F(KeptModules, TheHostMayCancelInBetween) {
   static std::atomic<int> asked;
   asked = 0;

@@ -34,7 +34,8 @@ class Compiled {
   // With arrays; the donated ones are consumed.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
   // On a device with time of its own: three runs are under way at once, each on its own stream, and arguments lie on
-  // any device. All must give the same bits, the last one consumes the donated arguments.
+  // any device. All must give the same bits and make the same calls of the host; the last one consumes the donated
+  // arguments.
   RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;
   // The number of results that may take the memory of an argument.
   size_t n_in_place() const;
@@ -48,6 +49,7 @@ class Compiled {
   Array SomewhereElse(size_t param, const Bytes& bytes, Dice& dice) const;
   RunResult Enqueue(const std::vector<Array>& in, ricci_stream* stream, std::vector<Array>& out) const;
   RunResult Read(const std::vector<Array>& arrays, Dice& dice) const;
+  RunResult SeveralRuns(const std::vector<Bytes>& inputs, Dice& dice) const;
 
   ricci_ctx* ctx_;
   ricci_device* device_;

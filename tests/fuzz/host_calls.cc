@@ -111,12 +111,6 @@ bool CallsHost(const ricci_program* p) {
   }
   return false;
 }
-bool MustCallHost(const ricci_program* p) {
-  const ir::Program& f = *ir::FromAbi(p);
-  return std::any_of(f.equations.begin(), f.equations.end(), [&](const ir::Equation& eqn) {
-    return IsHostCall(f, eqn) && f.vocabulary()->PrimName(eqn.prim) != "pure_callback";
-  });
-}
 
 HostCalls& HostCalls::Of(ricci_ctx* ctx) {
   return *static_cast<HostCalls*>(ricci_context_callback(ctx, kNote.data(), kNote.size())->self);

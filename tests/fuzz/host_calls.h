@@ -45,8 +45,6 @@ class HostCalls {
 
 // Whether the program, or one that it holds, calls functions of the host.
 bool CallsHost(const ricci_program* p);
-// Whether all devices must make such a call: it has an effect and no branch or loop around it.
-bool MustCallHost(const ricci_program* p);
 
 // How a drawn debug_print begins; other lines of the log are none.
 inline constexpr std::string_view kPrintPrefix = "fuzz ";

@@ -53,7 +53,7 @@ std::vector<std::string> WantedKinds() {
                                   "size at a limit",
                                   "code of short functions",
                                   "call of a function of the host",
-                                  "call of the host refused by a device that it cannot see",
+                                  "call of the host by a device whose memory it cannot see",
                                   "donated arguments",
                                   "runs on devices with time of their own",
                                   "donated arguments of a transformed program",

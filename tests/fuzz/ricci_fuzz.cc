@@ -175,8 +175,8 @@ void RunSeeds(const Options& options, const std::function<double()>& taken, Tota
     Trial(seed, options.trial, totals).Run();
   }
   if (totals.checks.calls > 0) totals.draft.kinds["call of a function of the host"] = totals.checks.calls;
-  if (totals.checks.refused > 0)
-    totals.draft.kinds["call of the host refused by a device that it cannot see"] = totals.checks.refused;
+  if (totals.checks.calls_elsewhere > 0)
+    totals.draft.kinds["call of the host by a device whose memory it cannot see"] = totals.checks.calls_elsewhere;
   if (totals.checks.late > 0) totals.draft.kinds["runs on devices with time of their own"] = totals.checks.late;
   if (totals.checks.in_place > 0)
     totals.draft.kinds["result in the memory of a donated argument"] = totals.checks.in_place;

@@ -19,7 +19,8 @@ std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t s
 struct CheckCounts {
   int64_t compared = 0, undecided = 0;  // elements, and those of them that noise determines
   int64_t late = 0;                     // programs run on devices with time of their own
-  int64_t calls = 0, refused = 0;       // programs that call the host, and refusals of devices that it cannot see
+  int64_t calls = 0;                    // programs that call the host
+  int64_t calls_elsewhere = 0;          // the same on devices whose memory it cannot see
   int64_t donated = 0, in_place = 0;    // programs with donated arguments, and those in which results took their memory
 };
 

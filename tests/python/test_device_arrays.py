@@ -70,6 +70,21 @@ class OnTheHost(unittest.TestCase):
         self.assertEqual(context.memory_stats("cpu")["bytes_in_use"], before)
         self.assertEqual(dlpack._kept, {})
 
+    def test_what_a_consumer_refuses(self):
+        import ml_dtypes
+        context = ricci.Context()
+        for takes in (["stream", "max_version"], ["stream"]):
+            a = ricci.asarray(np.ones(3, ml_dtypes.bfloat16), "cpu", context)
+            with self.assertRaises((BufferError, RuntimeError, TypeError)) as caught:
+                np.from_dlpack(Wrapper(a, takes))
+            self.assertNotIsInstance(caught.exception, SystemError)
+            self.assertIn("dtype", str(caught.exception))
+            del a, caught
+            gc.collect()
+            self.assertEqual(dlpack._given, [])
+            self.assertEqual(dlpack._kept, {})
+        self.assertEqual(context.memory_stats("cpu")["bytes_in_use"], 0)
+
     def test_arrays_of_others_are_shared(self):
         for takes in ([], ["stream"], ["stream", "max_version"]):
             x = np.arange(4, dtype=np.float32)
@@ -312,6 +327,32 @@ class OnTheGpu(unittest.TestCase):
                 ricci.asarray(theirs, "cuda", self.context)
             self.gpu.free(theirs.address)
         self.assertEqual(dlpack._kept, {})
+
+    def test_python_functions_run_while_the_program_does(self):
+        seen = []
+
+        def twice(x):
+            seen.append(x.copy())
+            if x[0] < 0:
+                raise ZeroDivisionError("of twice")
+            return 2 * x
+
+        self.context.add_callback("twice", twice)
+        run = ricci.Executable(ricci.Program.parse("""program f(%x: f32[4]) {
+  %a: f32[4] = add(%x, %x)
+  %b: f32[4] = io_callback(%a) callback="twice" results="f32[4]"
+  %c: f32[4] = io_callback(%b) callback="twice" results="f32[4]"
+  return %c
+}""", context=self.context), "cuda")
+        (y,) = run([0, 1, 2, 3])
+        np.testing.assert_array_equal(y, [0, 8, 16, 24])
+        np.testing.assert_array_equal(seen, [[0, 2, 4, 6], [0, 4, 8, 12]])
+        with self.assertRaisesRegex(ZeroDivisionError, "of twice"):
+            run([-1, 1, 2, 3])
+        self.assertEqual(len(seen), 3)
+        (y,) = run.enqueue([-1, 1, 2, 3])
+        with self.assertRaisesRegex(ZeroDivisionError, "of twice"):
+            np.asarray(y)
 
     def test_memory(self):
         a = ricci.asarray(np.ones(1 << 18, np.float32), "cuda", self.context)

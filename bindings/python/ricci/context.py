@@ -8,6 +8,7 @@ import threading
 
 from . import _abi
 from . import arguments as given
+from . import dlpack_tensor as dlpack
 from ._library import CPU_PLUGIN, Error, find, handle, lib, struct, text_of
 from .callbacks import add_callback
 
@@ -63,17 +64,20 @@ class Context:
 
     def memory_stats(self, device=None):
         """Bytes of a device's memory as a dict: in use, the most that were, reserved, the limit; and allocations."""
+        dlpack.collect()
         stats = struct(_abi.ricci_memory_stats)
         lib.ricci_device_memory_stats(self.device(device), ctypes.byref(stats))
         return {name: getattr(stats, name) for name, _ in stats._fields_ if name != "hdr"}
 
     def set_memory_limit(self, limit, device=None):
         """More than `limit` bytes in use on a device is an Error from now on; 0: no limit."""
+        dlpack.collect()
         limit = given.integer("set_memory_limit", "limit", limit, given.UINT64)
         lib.ricci_device_set_memory_limit(self.device(device), limit)
 
     def trim(self, keep=0, device=None):
         """Gives what a device keeps but does not use back to the system, down to `keep` bytes."""
+        dlpack.collect()
         lib.ricci_device_trim(self.device(device), given.integer("trim", "keep", keep, given.UINT64))
 
     def add_callback(self, name, function):

@@ -35,6 +35,7 @@ class Array:
         lib.ricci_array_release(self._handle)
         if self._viewed:
             lib.ricci_array_release(self._viewed)
+        dlpack.collect()
 
     def __repr__(self):
         kind, ordinal = _kind_of(self._device)

@@ -1,11 +1,14 @@
 """Tensors of DLPack and their capsules, by ctypes: the structs are those of dlpack.h, of version 1 and before it.
 
 A capsule is `dltensor_versioned`, or `dltensor` for those who ask for no version. Whoever takes what is in it renames
-it; the destructor of one that nobody took deletes the tensor. Deleters of tensors that are made here run on any thread.
+it. The tensor of one that nobody takes is deleted by `collect`, once nobody else has the capsule. A destructor would do
+that at once, but one in Python loses the exception for which a consumer drops the capsule: what ctypes calls may not
+return while there is one. Deleters of tensors that are made here run on any thread.
 """
 import contextlib
 import ctypes
 import itertools
+import sys
 
 from ._library import Error
 
@@ -14,7 +17,6 @@ READ_ONLY = 1
 VERSIONED, LEGACY = b"dltensor_versioned", b"dltensor"
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
 class _Tensor(ctypes.Structure):
@@ -37,15 +39,13 @@ def _function(name, result, *parameters):
     return ctypes.PYFUNCTYPE(result, *parameters)((name, ctypes.pythonapi))
 
 
-_new_capsule = _function("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor)
+_new_capsule = _function("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _pointer_in = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _is_valid = _function("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _rename = _function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
-# The destructor gets a capsule that is going: no reference to it may be made.
-_dying_is_valid = _function("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
-_dying_pointer = _function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 
 _kept, _numbers = {}, itertools.count(1)  # tensors made here, with what they point to, by manager_ctx
+_given = []  # capsules made here
 
 
 def _delete(address, kind):
@@ -54,11 +54,25 @@ def _delete(address, kind):
         _Deleter(deleter)(address)
 
 
-@_Destructor
-def _destroy(capsule):
-    for name, kind in ((VERSIONED, _Managed), (LEGACY, _Legacy)):
-        if _dying_is_valid(capsule, name):
-            _delete(_dying_pointer(capsule, name), kind)
+def collect():
+    """Deletes the tensors of capsules that nobody took and nobody has."""
+    others = []
+    while _given:
+        capsule = _given.pop()
+        if sys.getrefcount(capsule) > 2:  # more than this one, and that of the call
+            others.append(capsule)
+            continue
+        for name, kind in ((VERSIONED, _Managed), (LEGACY, _Legacy)):
+            if _is_valid(capsule, name):
+                _delete(_pointer_in(capsule, name), kind)
+    _given.extend(others)
+
+
+def _capsule(address, name):
+    collect()
+    capsule = _new_capsule(address, name, None)
+    _given.append(capsule)
+    return capsule
 
 
 @_Deleter
@@ -93,9 +107,9 @@ def _address_of(function):
 def capsule_of(versioned, is_versioned):
     """A capsule of the tensor at address `versioned`, which it owns; one of before version 1 unless `is_versioned`."""
     if is_versioned:
-        return _new_capsule(versioned, VERSIONED, _destroy)
+        return _capsule(versioned, VERSIONED)
     legacy = _Legacy(tensor=_Managed.from_address(versioned).tensor, deleter=_address_of(_drop_legacy))
-    return _new_capsule(_keep(legacy, versioned), LEGACY, _destroy)
+    return _capsule(_keep(legacy, versioned), LEGACY)
 
 
 def tensor_of(owner, data, device, dtype, shape, strides, read_only):

@@ -68,6 +68,11 @@ void Machine::CheckWritten(uintptr_t begin, uint64_t bytes, const StepRef& step)
            std::to_string(bytes) + ", which nobody has written");
 }
 
+const Allocation* Machine::PieceAt(CuPointer p) const {
+  if (!Holds(p, 1)) return nullptr;
+  return &std::prev(memory.upper_bound(static_cast<uintptr_t>(p)))->second;
+}
+
 std::string Machine::NoSuchMemory(uintptr_t p) const {
   const StepRef freed = steps.FreedBy(p);
   return freed == nullptr ? "no such memory" : "memory that " + freed->Text() + " has freed";

@@ -62,9 +62,9 @@ struct Capture {
 struct Stream {
   int device = 0;
   Context* context = nullptr;
-  bool is_blocking = false;
-  std::shared_ptr<Capture> capture = nullptr;  // null: it is not captured
-  std::vector<CuGraphNode> last = {};          // what comes next in the capture comes after these
+  bool is_blocking = false, is_counted = false;  // counted: it is no default stream
+  std::shared_ptr<Capture> capture = nullptr;    // null: it is not captured
+  std::vector<CuGraphNode> last = {};            // what comes next in the capture comes after these
   std::deque<Operation> queue;
   uint64_t pushed = 0, done = 0;
   bool running = false, is_destroyed = false;
@@ -77,6 +77,7 @@ struct Event {
   Clock clock;
   std::shared_ptr<Capture> capture = nullptr;  // it was recorded in: a point after these nodes
   std::vector<CuGraphNode> last = {};
+  int device = 0;
 };
 struct Module;
 struct Allocation {
@@ -85,6 +86,7 @@ struct Allocation {
   Pool* pool;
   std::shared_ptr<Shadow> shadow = std::make_shared<Shadow>();
   std::shared_ptr<WrittenBytes> written = nullptr;
+  Context* context = nullptr;  // what cuMemAlloc gives is of one, what comes from a pool of none
 };
 
 class Machine {
@@ -95,16 +97,18 @@ class Machine {
   std::condition_variable changed;
   std::map<uintptr_t, Allocation> memory;
   std::map<uintptr_t, uint64_t> pinned;
-  std::deque<Context> all_contexts;  // also those that were destroyed
-  Context* primary[kDevices] = {};   // null: to be made
-  std::deque<Pool> all_pools;        // also those that were destroyed
-  std::deque<Stream> all_streams;    // also those that were dropped: events may name them
+  std::map<uintptr_t, int> pinned_by;  // the device in whose context it was allocated
+  std::deque<Context> all_contexts;    // also those that were destroyed
+  Context* primary[kDevices] = {};     // null: to be made
+  std::deque<Pool> all_pools;          // also those that were destroyed
+  std::deque<Stream> all_streams;      // also those that were dropped: events may name them
   std::set<Event*> all_events;
   std::deque<std::shared_ptr<Module>> all_modules;                    // also those that were unloaded
   std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
   std::vector<std::shared_ptr<Capture>> captures;                     // those that have not ended
   int64_t pools = 0;
   int process = getpid();  // whose driver it is
+  int64_t retained[kDevices]{};  // of `contexts`
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
   uint64_t numbers = 0;                                     // that streams have had
@@ -134,6 +138,8 @@ class Machine {
   // there, so what relies on it is reported.
   Stream* Find(CuStream handle);
   bool Holds(CuPointer p, uint64_t bytes) const;
+  // The piece that holds `p`, or null.
+  const Allocation* PieceAt(CuPointer p) const;
   // `name` is that of the step.
   void Push(Stream& s, const std::string& name, Work work, bool gives_back);
   StepRef NewStep(Stream& s, const std::string& name);
@@ -159,6 +165,7 @@ struct Function;
 struct Module {
   Library* library = nullptr;
   bool is_unloaded = false;
+  int device = 0;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 // An operation of a warp, where the lanes that `mask` names meet: each gives `bytes` bytes at `mine` and finds what
@@ -240,6 +247,7 @@ CuResult WaitInCapture(Machine& m, Stream& s, const Event& e);
 
 // ---- standin_driver.cc ----
 Context* CurrentContext();  // null: none
+int PushedContexts();       // of this thread
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
 // An operation of a stream; refused if no context is current.
@@ -287,7 +295,9 @@ extern "C" void ricci_standin_depth(uint32_t most);
 // the capture of a stream in a mode (CUstreamCaptureMode), and end it, which gives the graph, or NULL with the error
 // that cuStreamEndCapture returns. A copy of the process by fork needs no call; ricci_standin_new_process says that
 // this one stands for a new program, which has called the driver never before.
+// ricci_standin_reset_device resets one of the devices.
 extern "C" void ricci_standin_reset();
+extern "C" void ricci_standin_reset_device(int device);
 extern "C" void ricci_standin_new_process();
 extern "C" int ricci_standin_begin_capture(ricci::cuda::CuStream stream, int mode);
 extern "C" int ricci_standin_end_capture(ricci::cuda::CuStream stream, ricci::cuda::CuGraph* out);
@@ -297,6 +307,12 @@ extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 extern "C" void ricci_standin_written(ricci::cuda::CuPointer p, uint64_t bytes);
 // What is enqueued runs, though nobody waits for it.
 extern "C" void ricci_standin_run();
+// The piece of memory that begins at `p` is as cuMemAlloc gives it, in the primary context (1) or in another (0).
+extern "C" void ricci_standin_allocated_in(ricci::cuda::CuPointer p, int is_primary);
+// How many contexts this thread has pushed.
+extern "C" int ricci_standin_pushed();
+// The n-th text that is compiled from now on gives this nvrtcResult.
+extern "C" void ricci_standin_compiler_fails(uint32_t n, int result);
 // The host reads or writes this memory itself.
 extern "C" void ricci_standin_host(const void* p, uint64_t bytes, int writes);
 // Texts that are compiled from now on are those for sm_80, with inline PTX, which is evaluated (1), or those with

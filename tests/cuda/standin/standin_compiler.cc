@@ -92,8 +92,10 @@ constexpr const char* kCheckedFlags =
 std::atomic<bool> is_evaluated{false};  // inline PTX is
 constexpr const char* kFlagsOfWarpgroups = " -D__CUDA_ARCH_FEAT_SM90_ALL";
 constexpr char kPtx[] = "// the simulated compiler has no PTX\n";
-std::string refused;            // texts with this word are
-std::atomic<uint32_t> made{0};  // texts that were not
+std::string refused;                   // texts with this word are
+std::atomic<uint32_t> made{0};         // texts that were not
+std::atomic<uint32_t> fails_after{0};  // texts until one fails, with `failure`
+std::atomic<int> failure{0};
 
 // Functions of the device that a driver or a linker adds to a text which may be unlinked.
 constexpr const char* kLinkedFunctions[] = {"cudaGraphSetConditional"};
@@ -202,6 +204,7 @@ int CompileNew(Program& p) {
 
 // Texts of late are remembered, since tests run the same program many times.
 int Compile(Program& p) {
+  if (fails_after != 0 && --fails_after == 0) return failure;
   if (!refused.empty() && p.source.find(refused) != p.source.npos) {
     p.log = "ricci.cu(1): error: the test refuses " + refused + "\n";
     return 6;
@@ -292,6 +295,10 @@ const int* Newest() { return std::upper_bound(std::begin(kKnown), std::end(kKnow
 extern "C" {
 void ricci_standin_ptx(int evaluated) { ricci::cuda::standin::is_evaluated = evaluated != 0; }
 void ricci_standin_check(uint32_t every) { ricci::cuda::standin::check_every = every; }
+void ricci_standin_compiler_fails(uint32_t n, int result) {
+  ricci::cuda::standin::failure = result;
+  ricci::cuda::standin::fails_after = n;
+}
 // From now on texts that hold this word are refused; an empty word: none. And how many others were compiled.
 void ricci_standin_refuse(const char* word) { ricci::cuda::standin::refused = word; }
 uint32_t ricci_standin_made() { return ricci::cuda::standin::made; }

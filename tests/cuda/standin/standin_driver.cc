@@ -33,6 +33,7 @@ bool MayBeCaptured(std::string_view call) {
 
 }  // namespace
 
+int PushedContexts() { return static_cast<int>(pushed.contexts.size()); }
 Context* CurrentContext() { return pushed.contexts.empty() ? nullptr : pushed.contexts.back(); }
 
 int CurrentDevice(Machine& m, const char* call) {
@@ -79,14 +80,16 @@ CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   ++m.contexts;
+  ++m.retained[device];
   if (m.primary[device] == nullptr) m.primary[device] = &m.all_contexts.emplace_back(Context{device});
   *context = Handle<CuContext>(m.primary[device]);
   return kCuSuccess;
 }
-CuResult cuDevicePrimaryCtxRelease(CuDevice) {
+CuResult cuDevicePrimaryCtxRelease(CuDevice device) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
-  if (m.contexts == 0) return kInvalidContext;  // they were reset
+  if (m.retained[device] == 0) return kInvalidContext;  // it was reset
+  --m.retained[device];
   if (--m.contexts != 0) return kCuSuccess;
   for (const auto& [of, stream] : m.default_streams) m.Drain(lock, *stream, stream->pushed);
   m.default_streams.clear();
@@ -112,11 +115,11 @@ CuResult cuEventElapsedTime(float* milliseconds, CuEvent, CuEvent) { return *mil
 
 CuResult cuModuleLoadData(CuModule* out, const void* image) {
   Machine& m = Machine::Get();
+  auto module = std::make_shared<Module>();
   {
     const std::lock_guard lock(m.mutex);
-    if (CurrentDevice(m, "cuModuleLoadData") < 0) return kInvalidContext;
+    if ((module->device = CurrentDevice(m, "cuModuleLoadData")) < 0) return kInvalidContext;
   }
-  auto module = std::make_shared<Module>();
   if (const CuResult failed = LoadModule(image, m.driver_version, *module)) return failed;
   *out = Handle<CuModule>(module.get());
   const std::lock_guard lock(m.mutex);
@@ -169,3 +172,5 @@ CuResult cuGetErrorString(CuResult, const char** text) {
 }
 
 }  // namespace ricci::cuda::standin
+
+extern "C" int ricci_standin_pushed() { return ricci::cuda::standin::PushedContexts(); }

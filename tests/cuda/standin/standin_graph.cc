@@ -80,6 +80,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
   if (old.kind != work.kind) return Refuse(m, call, "the node is of another kind");
   if (old.function != work.function) return Refuse(m, call, "the function of a node changes");
   if (old.bytes != work.bytes) return Refuse(m, call, "the size of a node changes");
+  if (old.contexts != work.contexts) return kInvalidValue;  // what nobody can know before
   old = std::move(work);
   return kCuSuccess;
 }
@@ -132,6 +133,14 @@ CuResult KernelWork(const CuKernelNode& node, NodeWork& out) {
   return MakeLaunch(node.f, node.grid, node.block, node.arguments, node.shared_bytes, out.run);
 }
 
+// Whose memory it is; null: nobody's, or the host's.
+const Context* ContextOf(const CuCopyPlace& p) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const Allocation* const piece = p.type == kCuMemoryDevice ? m.PieceAt(p.device) : nullptr;
+  return piece == nullptr ? nullptr : piece->context;
+}
+
 // False if it is not a plain range of bytes.
 bool CheckCopy(const CuCopyNode& n) {
   const auto plain = [&](const CuCopyPlace& p) {
@@ -148,6 +157,7 @@ CuResult CopyWork(const char* call, const CuCopyNode& n, NodeWork& out) {
   };
   out = {"copy", MakeCopy(call, address(n.dst), address(n.src), n.width_bytes, device(n.dst), device(n.src)), nullptr,
          n.width_bytes};
+  out.contexts = {ContextOf(n.dst), ContextOf(n.src)};
   out.host = n.src.type == kCuMemoryHost ? n.src.host : n.dst.type == kCuMemoryHost ? n.dst.host : nullptr;
   return kCuSuccess;
 }
@@ -172,12 +182,26 @@ CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work) {
   return result;
 }
 
+void ForgetGraphs(Machine& m, int device) {
+  const auto goes = [&](const Graph* g) { return g->parent == nullptr && g->device == device; };
+  m.execs -= static_cast<int64_t>(std::erase_if(execs, [&](Exec* e) { return goes(e->from) && (delete e, true); }));
+  std::vector<Graph*> whole;
+  std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(whole), goes);
+  for (Graph* const g : whole) {
+    Forget(*g);
+    DropConditions(*g);
+    delete g;
+  }
+  m.graphs -= static_cast<int64_t>(whole.size());
+}
+
 bool IsGraph(CuGraph graph) { return graphs.count(&As<Graph>(graph)) != 0; }
 
 CuResult cuGraphCreate(CuGraph* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   auto* const graph = new Graph;
+  if (const Context* const current = CurrentContext()) graph->device = current->device;
   graphs.insert(graph);
   ++m.graphs;
   *out = Handle<CuGraph>(graph);

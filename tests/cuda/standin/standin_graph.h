@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "standin.h"
@@ -40,6 +41,7 @@ struct NodeWork {
   Condition* condition = nullptr;  // of a conditional node
   int type = 0;                    // its kind, as CUgraphConditionalNodeType
   std::vector<Graph*> bodies = {};
+  std::pair<const Context*, const Context*> contexts = {};  // of what a copy writes and reads on a device
 };
 
 struct Node {
@@ -54,6 +56,7 @@ struct Graph {
   std::deque<std::vector<CuGraph>> body_handles;  // what the driver gives out, by conditional node
   int instances = 0;
   bool is_captured = false;
+  int device = 0;  // whose context was current when it was made
 
   bool Has(const Node* node) const;
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
@@ -75,6 +78,8 @@ std::unique_ptr<Tree> Copy(const Tree& t);
 bool IsGraph(CuGraph graph);
 // A node of a graph that a stream captures, after those that are the last ones there.
 CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work);
+// Those of the device go, without a call.
+void ForgetGraphs(Machine& m, int device);
 
 // ---- standin_conditions.cc: with the mutex held, but for RunTree ----
 // Null if there is none.

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 
-#include "standin.h"
+#include "standin_graph.h"
 
 namespace ricci::cuda::standin {
 namespace {
@@ -50,29 +51,51 @@ extern "C" void ricci_standin_new_process() {
   m.process = getpid();
 }
 
-extern "C" void ricci_standin_reset() {
-  using namespace ricci::cuda::standin;
-  Machine& m = Machine::Get();
-  const std::lock_guard lock(m.mutex);
-  for (Context*& c : m.primary) {
-    if (c != nullptr) c->is_destroyed = true;
-    c = nullptr;
+namespace ricci::cuda::standin { namespace {
+
+// What a driver keeps of the device is gone, and counts no more. With the mutex held.
+void ResetDevice(Machine& m, int device) {
+  if (m.primary[device] != nullptr) m.primary[device]->is_destroyed = true;
+  m.primary[device] = nullptr;
+  m.contexts -= std::exchange(m.retained[device], 0);
+  std::erase_if(m.memory, [&](const auto& piece) {
+    const bool goes = piece.second.device == device;
+    if (goes) Quarantine(reinterpret_cast<void*>(piece.first), piece.second.bytes);
+    return goes;
+  });
+  std::erase_if(m.all_events, [&](const Event* e) { return e->device == device && (delete e, true); });
+  for (Pool& p : m.all_pools) {
+    if (p.device == device) m.pools -= std::exchange(p.is_destroyed, true) ? 0 : 1;
   }
-  for (const auto& [p, allocation] : m.memory) std::free(reinterpret_cast<void*>(p));
-  for (const auto& [p, bytes] : m.pinned) std::free(reinterpret_cast<void*>(p));
-  for (Event* const e : m.all_events) delete e;
-  for (Pool& p : m.all_pools) p.is_destroyed = true;
+  std::erase_if(m.default_streams, [&](const auto& of) { return of.second->device == device; });
   for (Stream& s : m.all_streams) {
-    s.is_destroyed = true;
+    if (s.device != device) continue;
+    m.streams -= !std::exchange(s.is_destroyed, true) && s.is_counted ? 1 : 0;
     s.queue.clear();
     s.done = s.pushed;
     s.capture = nullptr;
   }
-  m.memory.clear();
-  m.pinned.clear();
-  m.all_events.clear();
-  m.default_streams.clear();
-  m.captures.clear();
-  m.steps.ForgetSteps();
-  m.streams = m.modules = m.contexts = m.graphs = m.execs = m.pools = 0;
+  for (const auto& module : m.all_modules) {
+    if (module->device == device) m.modules -= std::exchange(module->is_unloaded, true) ? 0 : 1;
+  }
+  std::erase_if(m.pinned, [&](const auto& piece) {
+    const bool goes = m.pinned_by[piece.first] == device;
+    if (goes) Quarantine(reinterpret_cast<void*>(piece.first), piece.second);
+    return goes;
+  });
+  std::erase_if(m.captures, [&](const auto& c) { return c->origin->device == device; });
+  ForgetGraphs(m, device);
 }
+
+void Reset(std::initializer_list<int> devices) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  for (const int device : devices) ResetDevice(m, device);
+  if (devices.size() == kDevices) m.steps.ForgetSteps();
+}
+
+}  // namespace
+}  // namespace ricci::cuda::standin
+
+extern "C" void ricci_standin_reset() { ricci::cuda::standin::Reset({0, 1}); }
+extern "C" void ricci_standin_reset_device(int device) { ricci::cuda::standin::Reset({device}); }

@@ -80,10 +80,13 @@ Work MakeMemset(const char* call, CuPointer dst, unsigned value, size_t count) {
 CuResult cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (CurrentDevice(m, "cuMemHostAlloc") < 0) return kInvalidContext;
-  *out = std::calloc(1, bytes + kGapBytes);
+  const int device = CurrentDevice(m, "cuMemHostAlloc");
+  if (device < 0) return kInvalidContext;
+  if (posix_memalign(out, 4096, bytes + kGapBytes) != 0) return kCuOutOfMemory;  // whole pages
+  std::memset(*out, 0, bytes);
   const auto begin = reinterpret_cast<uintptr_t>(*out);
   m.pinned[begin] = bytes;
+  m.pinned_by[begin] = device;
   m.steps.NewMemory(begin, bytes, m.steps.HostStep("cuMemHostAlloc"));
   return kCuSuccess;
 }
@@ -96,6 +99,7 @@ CuResult cuMemFreeHost(void* p) {
   m.Touch(found->first, found->second, /*writes=*/true, step);
   m.steps.FreeMemory(found->first, found->second, step);
   Quarantine(p, found->second);
+  m.pinned_by.erase(found->first);
   m.pinned.erase(found);
   return kCuSuccess;
 }

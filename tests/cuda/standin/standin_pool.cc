@@ -162,9 +162,19 @@ CuResult cuPointerGetAttributes(unsigned n, int* which, void** values, CuPointer
     if (which[i] == kCuPointerIsManaged) write(i, false);
     if (which[i] == kCuPointerRangeStart) write(i, is_ours ? CuPointer{std::prev(after)->first} : CuPointer{0});
     if (which[i] == kCuPointerRangeSize) write(i, size_t{a.bytes});
-    if (which[i] == kCuPointerPool) write(i, a.pool == nullptr ? nullptr : Handle<CuMemPool>(a.pool));
+    const bool is_pooled = a.pool != nullptr && a.context == nullptr;
+    if (which[i] == kCuPointerPool) write(i, is_pooled ? Handle<CuMemPool>(a.pool) : nullptr);
+    if (which[i] == kCuPointerContext) write(i, a.context == nullptr ? nullptr : Handle<CuContext>(a.context));
   }
   return kCuSuccess;
 }
 
 }  // namespace ricci::cuda::standin
+
+extern "C" void ricci_standin_allocated_in(ricci::cuda::CuPointer p, int is_primary) {
+  using namespace ricci::cuda::standin;
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  Allocation& a = m.memory.at(static_cast<uintptr_t>(p));
+  a.context = is_primary != 0 ? m.primary[a.device] : &m.all_contexts.emplace_back(Context{a.device});
+}

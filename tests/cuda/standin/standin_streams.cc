@@ -68,7 +68,9 @@ CuResult cuStreamCreate(CuStream* out, unsigned flags) {
   const std::lock_guard lock(m.mutex);
   if (CurrentDevice(m, "cuStreamCreate") < 0) return kInvalidContext;
   ++m.streams;
-  *out = Handle<CuStream>(&NewStream(m, *CurrentContext(), (flags & kCuStreamNonBlocking) == 0));
+  Stream& made = NewStream(m, *CurrentContext(), (flags & kCuStreamNonBlocking) == 0);
+  made.is_counted = true;
+  *out = Handle<CuStream>(&made);
   return kCuSuccess;
 }
 CuResult cuStreamSynchronize(CuStream stream) {
@@ -117,8 +119,10 @@ CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
 CuResult cuEventCreate(CuEvent* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (CurrentDevice(m, "cuEventCreate") < 0) return kInvalidContext;
-  auto* const event = new Event;
+  const int device = CurrentDevice(m, "cuEventCreate");
+  if (device < 0) return kInvalidContext;
+  auto* const event = new Event{};
+  event->device = device;
   m.all_events.insert(event);
   *out = Handle<CuEvent>(event);
   return kCuSuccess;
@@ -134,7 +138,7 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   }
   Clock clock = s.clock;
   Join(clock, m.steps.host());
-  As<Event>(event) = {&s, s.pushed, std::move(clock)};
+  As<Event>(event) = {&s, s.pushed, std::move(clock), s.device};
   return kCuSuccess;
 }
 CuResult cuEventQuery(CuEvent event) {
