@@ -233,7 +233,7 @@ class Finder {
   }
   // What is computed, or read one by one, is in registers of its thread until it is kept: so few at a time.
   void LimitLoaded() {
-    constexpr int64_t kMostLoadedBytes = 96;
+    constexpr int64_t kMostLoadedBytes = 64;
     const auto least = [&] { return TripsOfMatrices(tile_.products[0].operands[0].dtype); };
     while (LoadedBytes() > kMostLoadedBytes && tile_.size.step > least()) {
       if (tile_.kind == TileKind::kWarpgroups) {
@@ -258,7 +258,7 @@ class Finder {
     const int64_t elements = tile_.size.extents[static_cast<size_t>(side)] * tile_.size.step;
     int64_t of_packet = 0;
     for (const uint32_t i : o.packet.loads) {
-      const int64_t bytes = codegen::SizeOfDType(k_.insts[i].dtype);
+      const int64_t bytes = o.is_turned ? kRegister : codegen::SizeOfDType(k_.insts[i].dtype);  // rearranged one by one
       of_packet += std::max(kRegister, o.packet.together[i] != 0 ? o.packet.size * bytes : bytes);
     }
     return CeilDiv(CeilDiv(elements, o.packet.size), kTileThreads) * of_packet;

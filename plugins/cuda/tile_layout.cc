@@ -22,8 +22,8 @@ std::string TileLayout::Place(const std::string& line, const std::string& inner)
   }
   if (mul == 0) return begin + in_line;
   const std::string lines = line + (div == 1 ? "" : " / " + N(div));
-  const std::string exchange = "(" + (fold == 0 ? lines : "(" + lines + " ^ " + line + " / " + N(fold) + ")") + " % " +
-                               N(mod) + " * " + N(mul) + ")";
+  const std::string exchange = "(" + (fold == 0 ? lines : "(" + lines + " ^ " + line + " / " + N(fold) + " % 2)") +
+                               " % " + N(mod) + " * " + N(mul) + ")";
   return begin + "(" + in_line + " ^ " + exchange + ")";
 }
 

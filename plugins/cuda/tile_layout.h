@@ -15,15 +15,15 @@ struct TileLayout {
   bool lines_of_side = false;  // a line holds the trips of a row (column); else the rows (columns) of a trip
   int64_t lines = 0, length = 0;
   int64_t div = 1, mod = 1, mul = 0;  // mul 0: nothing changes places
-  // Every so many lines the exchange is another one, so that lanes which write every fourth line meet different banks
-  // too; 0: it is not.
+  // Every second time so many lines the exchange is another one, so that lanes which write every fourth line meet
+  // different banks too; 0: it is not.
   int64_t fold = 0;
   int64_t panel = 0;  // elements of a line; all lines of one panel come before the next one. 0: lines are not cut
 
   int64_t elements() const { return lines * length; }
   int64_t of_line() const { return panel != 0 ? panel : length; }  // next to each other
   int64_t PlaceOf(int64_t line, int64_t inner) const {
-    const int64_t exchange = (line / div ^ (fold == 0 ? 0 : line / fold)) % mod * mul;
+    const int64_t exchange = (line / div ^ (fold == 0 ? 0 : line / fold % 2)) % mod * mul;
     if (panel == 0) return line * length + (inner ^ exchange);
     return inner / panel * lines * panel + line * panel + (inner % panel ^ exchange);
   }

