@@ -217,9 +217,10 @@ class Fuser {
                     .operations = info_[e].own};
     if (work.operations > most) return {};
     std::vector<uint32_t> all = {e};
+    std::vector<ir::ValueId> read;
     for (size_t i = 0; i < all.size(); ++i) {
       for (ir::ValueId v : f_.equations[all[i]].operands) {
-        if (f_.constant(v) != nullptr) continue;
+        if (f_.constant(v) != nullptr || std::find(read.begin(), read.end(), v) != read.end()) continue;
         if (f_.values[v].kind == ir::ValueKind::kResult) {
           const uint32_t from = f_.values[v].index;
           if (std::find(all.begin(), all.end(), from) != all.end()) continue;
@@ -231,6 +232,7 @@ class Fuser {
           }
           if (info_[from].kind != Kind::kCall && Ratio(v, result) >= 1) return {};
         }
+        read.push_back(v);
         work.read_bytes += static_cast<double>(BytesOf(v)) * std::min(Ratio(v, result), 1.0);
       }
     }
