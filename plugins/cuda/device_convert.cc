@@ -202,6 +202,7 @@ std::string Convert(DeviceText& d, uint32_t from, uint32_t to, const std::string
   if (IsNarrow(to)) {
     if (from == RICCI_F32) return Narrowed(d, to, value);
     if (from == RICCI_F64) return Narrowed(d, to, Odd(d, value));
+    if (BitsOf(from) <= 16) return Narrowed(d, to, Cast(RICCI_F32, value));  // which holds it
     const bool is_long = from == RICCI_I64 || from == RICCI_U64;
     return Convert(d, RICCI_F64, to, Cast(RICCI_F64, is_long ? ForOneRounding(d, from, value) : value));
   }

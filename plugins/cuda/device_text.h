@@ -63,8 +63,13 @@ std::string CommitCopies(DeviceText& d);
 std::string WaitForCopies(DeviceText& d, int64_t all_but);  // the last so many that were committed
 // Four matrices of 8 by 8 elements of 16 bits, of which each lane gives the address of a row; NAME(u32 out[4], row).
 std::string LoadMatrices(DeviceText& d, bool transposed);
-// Adds a product of a warp: 16 rows, 8 columns and 16 trips; NAME(f32 sums[4], u32 rows[4], u32 columns[2]).
-std::string MultiplyMatrices(DeviceText& d, uint32_t dtype);
+
+// ---- device_matrix.cc: names of functions for tensor cores, all of whose warp call them ----
+// Adds a product of a warp: 16 rows, 8 columns and 32 bytes of the sum, of elements as in tensor_format.h;
+// NAME(sums[4], u32 rows[4], u32 columns[2]). Sums are f32, of integers i32.
+std::string MultiplyMatrices(DeviceText& d, uint32_t rows, uint32_t columns);
+// Four f32 as tf32, to nearest, ties away from zero; NAME(u32 bits[4]).
+std::string RoundToTf32(DeviceText& d);
 
 // ---- device_warpgroup.cc: names of functions for groups of four warps of sm_90a, all of whose threads call them ----
 // What the calling thread has written to shared memory is there for tensor cores after the next barrier.

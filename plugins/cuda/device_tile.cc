@@ -1,7 +1,7 @@
-// Functions for tiles: copies that pass the registers by, and matrices of tensor cores. What they ask of the GPU is
-// PTX, inside of these functions only; where there is no GPU (__CUDA_ARCH__ is not defined) they call ricci_meet_*,
-// which who runs the text on a processor provides (tests/cuda/standin). Layouts of matrices are those of PTX ISA,
-// "matrix fragments for mma.m16n8k16" and "ldmatrix".
+// Functions for tiles: copies that pass the registers by, and matrices for tensor cores (device_matrix.cc multiplies
+// them). What they ask of the GPU is PTX, inside of these functions only; where there is no GPU (__CUDA_ARCH__ is not
+// defined) they call ricci_meet_*, which who runs the text on a processor provides (tests/cuda/standin). Layouts of
+// matrices are those of PTX ISA, "ldmatrix".
 #include "device_text.h"
 #include "types.h"
 
@@ -9,7 +9,10 @@ namespace ricci::cuda {
 
 std::string CopyTogether(DeviceText& d, const std::string& type, int64_t n) {
   const std::string count = std::to_string(n), vector = d.Vector(type, n), name = "ricci_dev_copy_" + vector;
-  const int64_t bytes = n * (type == "u16" ? 2 : type == "f64" || type == "i64" || type == "u64" ? 8 : 4);
+  const int64_t bytes = n * (type == "i8" || type == "u8"                      ? 1
+                             : type == "u16"                                   ? 2
+                             : type == "f64" || type == "i64" || type == "u64" ? 8
+                                                                               : 4);
   return d.Function(name, [&] {
     return Fill(
         "void $n($t* to, const $t* from, bool aligned, bool inside) {\n"
@@ -67,25 +70,6 @@ std::string LoadMatrices(DeviceText& d, bool transposed) {
         "  ricci_meet_ldmatrix(out, row, $b);\n"
         "#endif\n}",
         {{'n', name}, {'t', transposed ? ".trans" : ""}, {'b', transposed ? "true" : "false"}});
-  });
-}
-
-std::string MultiplyMatrices(DeviceText& d, uint32_t dtype) {
-  const std::string type(DTypeName(dtype)), name = "ricci_dev_warp_multiply_" + type;
-  return d.Function(name, [&] {
-    return Fill(
-        "void $n(f32* sums, const u32* rows, const u32* columns) {\n"
-        "#if __CUDA_ARCH__ >= 800\n"
-        "  asm(\"mma.sync.aligned.m16n8k16.row.col.f32.$t.$t.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-        "%9}, \"\n"
-        "      \"{%0, %1, %2, %3};\"\n"
-        "      : \"+f\"(sums[0]), \"+f\"(sums[1]), \"+f\"(sums[2]), \"+f\"(sums[3])\n"
-        "      : \"r\"(rows[0]), \"r\"(rows[1]), \"r\"(rows[2]), \"r\"(rows[3]), \"r\"(columns[0]), "
-        "\"r\"(columns[1]));\n"
-        "#elif !defined(__CUDA_ARCH__)\n"
-        "  ricci_meet_mma_$t(sums, rows, columns);\n"
-        "#endif\n}",
-        {{'n', name}, {'t', type}});
   });
 }
 

@@ -179,7 +179,14 @@ class KernelPrinter {
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
   void CopyOperand(const TileProduct& p, Side side);
+  std::string Factor(const TileProduct& p, Side side);
   void KeepOperand(const TileProduct& p, Side side);
+
+  // ---- tile_turned.cc ----
+  static int64_t TripsOfBlock(const TileProduct& p, Side side);
+  int64_t BlocksOfThread(const TileProduct& p, Side side) const;
+  void BeginTurned(const TileProduct& p, Side side, bool of_packet);
+  void KeepTurned(const TileProduct& p, Side side);
 
   // ---- tile_sums.cc ----
   std::string SumName(const TileProduct& p) const { return "sums" + std::to_string(p.first); }

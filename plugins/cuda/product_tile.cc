@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/dtypes.h"
+#include "tensor_format.h"
 
 namespace ricci::cuda {
 namespace {
@@ -12,6 +13,7 @@ constexpr size_t kMostProducts = 4;         // of all sums, which bounds the cod
 constexpr size_t kMostSums = 2;             // whose sums registers hold at once
 constexpr int64_t kLeastCopyBytes = 4;      // that are copied without a register
 constexpr int64_t kMostPointsOfPacket = 8;  // whose sums a thread reads at once
+constexpr int64_t kBytesOfWarpgroups = 2;   // of the elements that they multiply
 // What a value depends on: bit d is dimension d of the domain.
 constexpr uint64_t kOnSum = uint64_t{1} << 62;    // on the index of a REDUCE
 constexpr uint64_t kOnOther = uint64_t{1} << 63;  // on anything else but memory that the kernel only reads
@@ -41,7 +43,7 @@ class Finder {
     if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
         !Measure() || !PacketOperands())
       return {};
-    if (tile_.kind == TileKind::kWarpgroups && !AreReadTogether()) tile_.size = ByWarpgroups(tile_.size, /*trips=*/1);
+    if (tile_.on_tensor_cores()) LimitLoaded();
     if (plain) PacketPoints();
     Explain();
     return std::move(tile_);
@@ -166,30 +168,24 @@ class Finder {
   }
 
   // ---- tensor cores ----
-  // The narrow float that a factor is in f32; 0: it is none.
-  uint32_t NarrowFactor(uint32_t v) const {
-    const ricci_inst& q = k_.insts[v];
-    if (q.op != RICCI_S_CONVERT || q.dtype != RICCI_F32) return 0;
-    const uint32_t from = k_.insts[q.a].dtype;
-    return from == RICCI_BF16 || from == RICCI_F16 || (codegen::IsTiny(from) && from != RICCI_F8E8M0FNU) ? q.a : 0;
+  TensorFormat FormatOf(const TileProduct& p) const {
+    return TensorFormatOf(k_, p.product, p.operands[0].value, p.operands[1].value);
   }
-  // In which both factors go to tensor cores: f16 holds the smaller floats too, and so does bf16. 0: there is none.
-  uint32_t TensorDType(const TileProduct& p) const {
-    const uint32_t a = NarrowFactor(p.operands[0].value), b = NarrowFactor(p.operands[1].value);
-    if (a == 0 || b == 0) return 0;
-    const bool bf16 = k_.insts[a].dtype == RICCI_BF16 || k_.insts[b].dtype == RICCI_BF16;
-    const bool f16 = k_.insts[a].dtype == RICCI_F16 || k_.insts[b].dtype == RICCI_F16;
-    return bf16 && f16 ? 0 : bf16 ? uint32_t{RICCI_BF16} : uint32_t{RICCI_F16};
-  }
-  bool AreForTensorCores() const {
-    return std::all_of(tile_.products.begin(), tile_.products.end(),
-                       [this](const TileProduct& p) { return TensorDType(p) != 0; });
+  // Bytes of an element in all products of the kernel; 0: they are not all for tensor cores, or differ.
+  int64_t TensorBytes() const {
+    const int64_t bytes = FormatOf(tile_.products[0]).IsUsed() ? FormatOf(tile_.products[0]).bytes() : 0;
+    const bool all = std::all_of(tile_.products.begin(), tile_.products.end(), [&](const TileProduct& p) {
+      return FormatOf(p).IsUsed() && FormatOf(p).bytes() == bytes;
+    });
+    return all ? bytes : 0;
   }
 
   // ---- sizes ----
   bool Measure() {
-    const bool for_tensor_cores = AreForTensorCores();
+    const int64_t tensor_bytes = TensorBytes();
+    const bool for_tensor_cores = tensor_bytes != 0;
     if (tile_.on_tensor_cores() && !for_tensor_cores) return false;
+    if (tile_.kind == TileKind::kWarpgroups && tensor_bytes != kBytesOfWarpgroups) return false;
     for (uint32_t d = 0; d < k_.domain_rank; ++d) {
       int64_t& extent = tile_.extents[static_cast<size_t>(tile_.sides[d])];
       if (__builtin_mul_overflow(extent, k_.domain[d], &extent) || extent >= IndexRanges::kShort) return false;
@@ -199,7 +195,7 @@ class Finder {
                        .batch = tile_.extents[2],
                        .trips = 0,
                        .products = static_cast<int64_t>(tile_.sums.size()),
-                       .bytes = for_tensor_cores ? 2 : 4,
+                       .bytes = for_tensor_cores ? tensor_bytes : 4,
                        .on_tensor_cores = for_tensor_cores};
     for (const TileProduct& p : tile_.products) {
       shape.trips += p.trips;
@@ -222,26 +218,56 @@ class Finder {
   }
   bool PacketOperands() {
     for (TileProduct& p : tile_.products) {
-      const uint32_t dtype = tile_.on_tensor_cores() ? TensorDType(p) : k_.insts[p.product].dtype;
+      const TensorFormat format = tile_.on_tensor_cores() ? FormatOf(p) : TensorFormat{};
       for (const Side side : {Side::kRows, Side::kColumns}) {
         TileOperand& o = p.operands[static_cast<size_t>(side)];
-        o.dtype = dtype;
+        o.dtype = k_.insts[p.product].dtype;
+        if (format.IsUsed()) {
+          o.value = format.factors[static_cast<size_t>(side)].value;
+          o.dtype = format.factors[static_cast<size_t>(side)].dtype;
+        }
         if (!PacketOperand(p, side, o)) return false;
       }
     }
     return true;
   }
-  // Elements that are read one by one are in a register each until they are kept: so few at a time.
-  bool AreReadTogether() const {
-    return std::all_of(tile_.products.begin(), tile_.products.end(), [](const TileProduct& p) {
-      return p.operands[0].packet.bytes != 0 && p.operands[1].packet.bytes != 0;
-    });
+  // What is computed, or read one by one, is in registers of its thread until it is kept: so few at a time.
+  void LimitLoaded() {
+    constexpr int64_t kMostLoadedBytes = 64;
+    const auto least = [&] { return TripsOfMatrices(tile_.products[0].operands[0].dtype); };
+    while (LoadedBytes() > kMostLoadedBytes && tile_.size.step > least()) {
+      if (tile_.kind == TileKind::kWarpgroups) {
+        tile_.size = ByWarpgroups(tile_.size, tile_.size.step / 2);
+      } else {
+        tile_.size.step /= 2;
+      }
+    }
+  }
+  // Of a thread and one step, at most.
+  int64_t LoadedBytes() const {
+    int64_t most = 0;
+    for (const TileProduct& p : tile_.products) {
+      most = std::max(most, LoadedBytesOf(p, Side::kRows) + LoadedBytesOf(p, Side::kColumns));
+    }
+    return most;
+  }
+  int64_t LoadedBytesOf(const TileProduct& p, Side side) const {
+    constexpr int64_t kRegister = 4;
+    const TileOperand& o = p.operands[static_cast<size_t>(side)];
+    if (o.is_copy) return 0;
+    const int64_t elements = tile_.size.extents[static_cast<size_t>(side)] * tile_.size.step;
+    int64_t of_packet = 0;
+    for (const uint32_t i : o.packet.loads) {
+      const int64_t bytes = o.is_turned ? kRegister : codegen::SizeOfDType(k_.insts[i].dtype);  // rearranged one by one
+      of_packet += std::max(kRegister, o.packet.together[i] != 0 ? o.packet.size * bytes : bytes);
+    }
+    return CeilDiv(CeilDiv(elements, o.packet.size), kTileThreads) * of_packet;
   }
   // The longest packets, along the side or along the sum.
   bool PacketOperand(const TileProduct& p, Side side, TileOperand& o) {
-    if (tile_.on_tensor_cores()) o.value = NarrowFactor(o.value);
     if (!ChoosePacket(p, side, o)) return false;
-    const bool in_order = tile_.on_tensor_cores() || !o.along_sum;
+    const bool in_order = tile_.on_tensor_cores() ? o.along_sum || IsReadEitherWay(o.dtype) : !o.along_sum;
+    o.is_turned = tile_.on_tensor_cores() && !in_order && o.packet.size == kTurned;
     o.is_copy = in_order && o.dtype == k_.insts[o.value].dtype && o.packet.together[o.value] != 0 &&
                 o.packet.bytes >= kLeastCopyBytes;
     return true;
@@ -251,7 +277,9 @@ class Finder {
     const int64_t bytes = codegen::SizeOfDType(o.dtype);
     for (int64_t n = kMostPacketBytes / bytes; n > 1; n /= 2) {
       const std::vector<uint32_t> roots{o.value};
-      if (k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.packet)) return true;
+      const bool may_be_turned = n <= kTurned || !tile_.on_tensor_cores() || IsReadEitherWay(o.dtype);
+      if (may_be_turned && k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.packet))
+        return true;
       if (codegen::TripsOf(k_, loop).value_or(0) % n != 0) continue;
       o.along_sum = Take(roots, Neighbours(k_, ranges_, loop, n, /*flat=*/false), n, o.packet);
       if (o.along_sum) return true;
@@ -293,7 +321,7 @@ class Finder {
   std::string ByWhat() const {
     switch (tile_.kind) {
       case TileKind::kWarps:
-        return " on tensor cores";
+        return " on tensor cores" + std::string(NameOfFormat(tile_.products[0].operands[0].dtype));
       case TileKind::kWarpgroups:
         return " on tensor cores of sm_90a";
       default:

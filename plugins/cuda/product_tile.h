@@ -22,12 +22,17 @@ namespace ricci::cuda {
 
 enum class Side : uint8_t { kRows, kColumns, kBatch };
 
+inline constexpr int64_t kTurned = 4;
+
 struct TileOperand {
   uint32_t value = 0;      // the instruction whose value is brought into shared memory,
   uint32_t dtype = 0;      // as this type, which holds all its values
   Packet packet;           // of neighbours along the sum, or along the rows (columns)
   bool along_sum = false;  // also the order in which threads take the elements
-  bool is_copy = false;    // what is loaded is what is kept, in the same order, so that bytes can be copied
+  // Brought along the side, but kept along the sum: a thread turns blocks of kTurned elements of so many rows
+  // (columns).
+  bool is_turned = false;
+  bool is_copy = false;  // what is loaded is what is kept, in the same order, so that bytes can be copied
 };
 
 struct TileProduct {
@@ -53,8 +58,8 @@ struct Tile {
   int64_t TilesOf(Side side) const;
   int64_t tiles() const { return TilesOf(Side::kRows) * TilesOf(Side::kColumns) * extents[2]; }
 };
-// Products by the registers of threads, or by tensor cores (of bf16, f16 and smaller floats with sums in f32; nothing
-// for others). All kinds have the same number of tiles, so that a kernel can hold all.
+// Products by the registers of threads, or by tensor cores (tensor_format.h; nothing where they do not multiply it).
+// All kinds have the same number of tiles, so that a kernel can hold all.
 Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind);
 
 }  // namespace ricci::cuda

@@ -21,7 +21,9 @@ std::string TileLayout::Place(const std::string& line, const std::string& inner)
     in_line = inner + " % " + N(panel);
   }
   if (mul == 0) return begin + in_line;
-  const std::string exchange = "(" + line + (div == 1 ? "" : " / " + N(div)) + " % " + N(mod) + " * " + N(mul) + ")";
+  const std::string lines = line + (div == 1 ? "" : " / " + N(div));
+  const std::string exchange = "(" + (fold == 0 ? lines : "(" + lines + " ^ " + line + " / " + N(fold) + " % 2)") +
+                               " % " + N(mod) + " * " + N(mul) + ")";
   return begin + "(" + in_line + " ^ " + exchange + ")";
 }
 
@@ -37,13 +39,14 @@ TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t 
   return layout;
 }
 
-TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum) {
-  constexpr int64_t kGroup = 8, kGroupsOfBanks = 8;
-  TileLayout layout{.lines_of_side = along_sum, .lines = step, .length = extent};
-  if (along_sum) std::swap(layout.lines, layout.length);
-  layout.mul = kGroup;
-  layout.mod = std::min(layout.length / kGroup, kGroupsOfBanks);
+TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum, int64_t bytes) {
+  constexpr int64_t kGroupsOfBanks = 8;
+  TileLayout layout{.lines_of_side = along_sum || bytes != 2, .lines = step, .length = extent};
+  if (layout.lines_of_side) std::swap(layout.lines, layout.length);
+  layout.mul = kMostPacketBytes / bytes;
+  layout.mod = std::min(layout.length / layout.mul, kGroupsOfBanks);
   layout.div = kGroupsOfBanks / layout.mod;
+  if (bytes != 2) layout.fold = kGroupsOfBanks;
   return layout;
 }
 

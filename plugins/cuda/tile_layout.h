@@ -15,12 +15,15 @@ struct TileLayout {
   bool lines_of_side = false;  // a line holds the trips of a row (column); else the rows (columns) of a trip
   int64_t lines = 0, length = 0;
   int64_t div = 1, mod = 1, mul = 0;  // mul 0: nothing changes places
+  // Every second time so many lines the exchange is another one, so that lanes which write every fourth line meet
+  // different banks too; 0: it is not.
+  int64_t fold = 0;
   int64_t panel = 0;  // elements of a line; all lines of one panel come before the next one. 0: lines are not cut
 
   int64_t elements() const { return lines * length; }
   int64_t of_line() const { return panel != 0 ? panel : length; }  // next to each other
   int64_t PlaceOf(int64_t line, int64_t inner) const {
-    const int64_t exchange = line / div % mod * mul;
+    const int64_t exchange = (line / div ^ (fold == 0 ? 0 : line / fold % 2)) % mod * mul;
     if (panel == 0) return line * length + (inner ^ exchange);
     return inner / panel * lines * panel + line * panel + (inner % panel ^ exchange);
   }
@@ -30,8 +33,9 @@ struct TileLayout {
 // For threads that read several rows (columns) of a trip at once. `across`: the trips that one packet writes, 0 if
 // packets lie along the lines.
 TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes);
-// For tensor cores, which read 8 elements of 16 bits of each of 8 lines at once; the lines are as in memory.
-TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum);
+// For tensor cores, which read 16 bytes of each of 8 lines at once. Lines of elements of 2 bytes are as in memory,
+// others along the sum.
+TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum, int64_t bytes = 2);
 // For wgmma, which finds the elements by the swizzle of PTX ISA, "shared memory matrix layout": bits 4 to 6 of an
 // address exchanged by bits 7 to 9 where lines have 128 bytes, 4 and 5 by 7 and 8 for 64, 4 by 7 for 32. A group of
 // warps has `part` of the extent, in panels of its own.

@@ -19,7 +19,9 @@ TileLayout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
   const int64_t extent = tile_->size.extents[Number(side)], step = tile_->size.step;
   if (IsByWarpgroups()) return WarpgroupLayout(extent, step, o.along_sum, PartOf(side));
-  if (tile_->on_tensor_cores()) return TensorLayout(extent, step, o.along_sum);
+  if (tile_->on_tensor_cores()) {
+    return TensorLayout(extent, step, o.along_sum, codegen::SizeOfDType(o.dtype));
+  }
   return RegisterLayout(extent, step, o.along_sum ? o.packet.size : 0, codegen::SizeOfDType(o.dtype));
 }
 
@@ -32,11 +34,13 @@ std::string KernelPrinter::KeptName(Side side) { return side == Side::kRows ? "l
 // The packets of an operand that a thread takes, one after the other; closed by Close. Threads next to each other take
 // those of one panel, whose lines are next to each other in shared memory.
 int64_t KernelPrinter::PacketsOfThread(const TileProduct& p, Side side) const {
+  if (p.operands[Number(side)].is_turned) return BlocksOfThread(p, side) * TripsOfBlock(p, side);
   const int64_t packets = LayoutOf(p, side).elements() / p.operands[Number(side)].packet.size;
   return (packets + kTileThreads - 1) / kTileThreads;
 }
 void KernelPrinter::BeginPackets(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
+  if (o.is_turned) return BeginTurned(p, side, /*of_packet=*/true);
   const TileLayout layout = LayoutOf(p, side);
   const int64_t packets = layout.elements() / o.packet.size, n = o.packet.size;
   const int64_t extent = tile_->size.extents[Number(side)], length = layout.panel != 0 ? layout.panel
@@ -144,19 +148,9 @@ void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
        Address(o.value) + ", aligned, " + (inside.empty() ? "true" : inside) + ");");
 }
 
-// What was loaded is made the factor of products, and put into shared memory.
-void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
+// What was loaded of number `e` of packet `g` is made the factor of products, which this names.
+std::string KernelPrinter::Factor(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
-  if (o.is_copy) return;
-  const TileLayout layout = LayoutOf(p, side);
-  const int64_t n = o.packet.size;
-  const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
-  const std::string type(TypeName(o.dtype)), vector = n > 1 ? device_.Vector(type, n) : type;
-  BeginPackets(p, side);
-  Line(type + "* const to = " + SlotOf(p, side, "filled") + ";");
-  if (in_line) Line(vector + " kept;");
-  if (n > 1) Line("#pragma unroll");
-  if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");
   CoordinatesOfPacket(p, side, o.packet.each, /*of_element=*/true);
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     if (o.packet.each[i] == 0 || At(i).op == RICCI_K_REDUCE) continue;
@@ -166,10 +160,27 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
       Let(i, LoadedName(side, i) + "[g]" + (o.packet.together[i] != 0 ? ".at[e]" : ""));
     }
   }
-  const std::string place = "place", trip = n > 1 && !in_line ? "(trip + e)" : "trip";
+  const std::string inside = IsInside(p), factor = Convert(device_, At(o.value).dtype, o.dtype, V(o.value));
+  return inside.empty() ? factor : inside + " ? " + factor + " : 0";
+}
+
+void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
+  const TileOperand& o = p.operands[Number(side)];
+  if (o.is_copy) return;
+  if (o.is_turned) return KeepTurned(p, side);
+  const TileLayout layout = LayoutOf(p, side);
+  const int64_t n = o.packet.size;
+  const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
+  const std::string type(TypeName(o.dtype)), vector = n > 1 ? device_.Vector(type, n) : type;
+  BeginPackets(p, side);
+  Line(type + "* const to = " + SlotOf(p, side, "filled") + ";");
+  if (in_line) Line(vector + " kept;");
+  if (n > 1) Line("#pragma unroll");
+  if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");
+  const std::string value = Factor(p, side), e = n > 1 && !in_line ? " + e)" : "";
+  const std::string place = e.empty() || o.along_sum ? "place" : "(place" + e,
+                    trip = e.empty() || !o.along_sum ? "trip" : "(trip" + e;
   const std::string line = layout.lines_of_side ? place : trip, inner = layout.lines_of_side ? trip : place;
-  const std::string inside = IsInside(p), kept = Convert(device_, At(o.value).dtype, o.dtype, V(o.value));
-  const std::string value = inside.empty() ? kept : inside + " ? " + kept + " : 0";
   Line((in_line ? "kept.at[e]" : "to[" + layout.Place(line, inner) + "]") + " = " + value + ";");
   if (n > 1) Close();
   if (in_line) Line("*(" + vector + "*)(to + " + layout.Place(line, inner) + ") = kept;");

@@ -14,7 +14,7 @@ constexpr int64_t kMostCuts = 32, kLeastTripsOfCut = 256;
 constexpr double kCostOfLaunch = 5e5, kCostOfPart = 100;  // in products of a processor, without tensor cores
 constexpr int64_t kWarps = kTileThreads / 32;
 constexpr int64_t kProcessors = 128;  // of a large GPU
-constexpr int64_t kStep = 16, kTensorStep = 32, kTensorStages = 3;
+constexpr int64_t kStep = 16, kTensorStepBytes = 64, kTensorStages = 3;
 constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns, without tensor cores
 constexpr int64_t kWarpgroups = kTileThreads / 128, kWarpgroupStep = 64, kMostWarpgroupStages = 4;
 constexpr int64_t kBytesOfFactor = 2;  // on tensor cores
@@ -76,7 +76,7 @@ static bool IsWorthTiles(const ProductShape& p) {
 
 TileSize TileSizeOf(const ProductShape& p) {
   if (!IsWorthTiles(p)) return {};
-  const int64_t step = p.on_tensor_cores ? kTensorStep : p.trips <= kStep / 2 ? kStep / 2 : kStep;
+  const int64_t step = p.on_tensor_cores ? kTensorStepBytes / p.bytes : p.trips <= kStep / 2 ? kStep / 2 : kStep;
   const Choice* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   int64_t best_cuts = 1;

@@ -64,12 +64,13 @@ inline ArrayType DotType(const Eqn& e, Dims dropped) {
 }
 
 // ---- precision ----
-// A jax.lax.DotAlgorithmPreset that JAX takes on CPU: the dtypes that it multiplies and sums in. An operand or result
-// of another dtype is converted to the first.
+// A jax.lax.DotAlgorithmPreset that JAX takes on CPU, or one of tf32: the dtypes that it multiplies and sums in. An
+// operand or result of another dtype is converted to the first.
 struct DotAlgorithm {
   std::string_view name;
   DTypeSet operands, results;
   DType operand, result;
+  bool is_tf32 = false;  // operands of f32 are rounded to 10 bits after the point; each product is then exact
 };
 inline constexpr DTypeSet kF32Set = SetOf(DType::kF32), kBF16Set = SetOf(DType::kBF16);
 inline constexpr DotAlgorithm kDotAlgorithms[] = {
@@ -78,7 +79,9 @@ inline constexpr DotAlgorithm kDotAlgorithms[] = {
     {"F64_F64_F64", SetOf(DType::kF64), SetOf(DType::kF64), DType::kF64, DType::kF64},
     {"BF16_BF16_F32", kBF16Set | kF32Set, kBF16Set | kF32Set, DType::kBF16, DType::kF32},
     {"BF16_BF16_F32_X3", kF32Set, kF32Set, DType::kF32, DType::kF32},
-    {"BF16_BF16_F32_X6", kF32Set, kF32Set, DType::kF32, DType::kF32}};
+    {"BF16_BF16_F32_X6", kF32Set, kF32Set, DType::kF32, DType::kF32},
+    {"TF32_TF32_F32", kF32Set, kF32Set, DType::kF32, DType::kF32, /*is_tf32=*/true},
+    {"TF32_TF32_F32_X3", kF32Set, kF32Set, DType::kF32, DType::kF32}};
 // A jax.lax.Precision: f32 is multiplied as f32 here, whatever it says, and the preset DEFAULT says nothing.
 inline constexpr std::string_view kPrecisions[] = {"default",  "high",        "highest",       "fastest", "float32",
                                                    "bfloat16", "bfloat16_3x", "tensorfloat32", "DEFAULT"};

@@ -4,7 +4,8 @@
 // the cotangent of one operand is a product of the cotangent with the other operand. A new batch of one operand becomes
 // one of its free dimensions, one of both operands a batch dimension. narrow floats are summed in f32; with
 // preferred_element_type the sum and the result have that dtype, and the operands' dtypes may differ. An algorithm
-// given as `precision` computes in its own dtypes.
+// given as `precision` computes in its own dtypes. That of tf32 rounds operands as the instruction of tensor cores does
+// (PTX ISA, `cvt.rna.tf32.f32`): to the nearest number with 10 bits after the point, ties away from zero.
 #include <numeric>
 
 #include "dot_dims.hpp"
@@ -123,8 +124,25 @@ Value Simpler(const Eqn& e, std::span<const Value> in) {
   return changed ? dot_general(operands[0], operands[1], d, PreferredOf(e), e.str("precision")) : Value{};
 }
 
+// ---- tf32 ----
+constexpr uint32_t kBelowTf32 = 1 << 13;  // the first bit beyond its mantissa is half of that
+
+bool IsTf32(const Eqn& e) { return AlgorithmOf(e) != nullptr && AlgorithmOf(e)->is_tf32; }
+// Of f32; the carry of a mantissa goes to the exponent, up to infinity. NaN stays.
+Scalar RoundedToTf32(Scalar x) {
+  const Scalar bits = Bitcast(x, DType::kU32);
+  const Scalar rounded = (bits + Like(bits, kBelowTf32 / 2)) & Like(bits, ~(kBelowTf32 - 1));
+  return Select(x != x, x, Bitcast(rounded, DType::kF32));
+}
+Value RoundedToTf32(const Value& x) {
+  const Value bits = bitcast_convert_type(x, DType::kU32);
+  const Value rounded = bitwise_and(add(bits, full_like(bits, kBelowTf32 / 2)), full_like(bits, ~(kBelowTf32 - 1)));
+  return select(ne(x, x), x, bitcast_convert_type(rounded, DType::kF32));
+}
+
 // ---- lowering ----
-void Loops(KernelBuilder& k, const Eqn& e) {
+template <Scalar (*kRound)(Scalar)>
+void LoopsOf(KernelBuilder& k, const Eqn& e) {
   const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);
   const DType out = e.out().dtype(), sum_dtype = SumDType(out);
   const bool is_bool = out == DType::kBool;
@@ -138,12 +156,14 @@ void Loops(KernelBuilder& k, const Eqn& e) {
     const Shape extents = rules::Pick(lhs.type.shape(), lhs.contract);
     const Scalar sum = k.ReduceBox(is_bool ? RICCI_S_OR : RICCI_S_ADD, extents, [&](const Index& inner) {
       for (size_t i = 0; i < inner.size(); ++i) put(l, lhs.contract[i], inner[i]), put(r, rhs.contract[i], inner[i]);
-      const Scalar x = Convert(k.Operand(0).Load(l), sum_dtype), y = Convert(k.Operand(1).Load(r), sum_dtype);
+      const Scalar x = kRound(Convert(k.Operand(0).Load(l), sum_dtype)),
+                   y = kRound(Convert(k.Operand(1).Load(r), sum_dtype));
       return is_bool ? x & y : x * y;
     });
     k.Result().Store(at, Convert(sum, out));
   });
 }
+Scalar Same(Scalar x) { return x; }
 
 // Large complex matrices: four products of their parts, each as fast as a product of real matrices.
 constexpr int64_t kManyProducts = 4096;
@@ -161,21 +181,31 @@ Values ByParts(const Eqn& e, std::span<const Value> in) {
   const Value a = real(in[0]), b = imag(in[0]), c = real(in[1]), d = imag(in[1]);
   return {complex(sub(product(a, c), product(b, d)), add(product(a, d), product(b, c)))};
 }
-// An algorithm is the dtypes that it computes in.
+// An algorithm is the dtypes that it computes in. A kernel that rounds factors itself finds them in tf32 (its tensor
+// cores do that), so a GPU has such products in its loops.
+bool IsTf32OfF32(const Eqn& e) {
+  return IsTf32(e) && e.in(0).dtype() == DType::kF32 && e.in(1).dtype() == DType::kF32 &&
+         e.out().dtype() == DType::kF32;
+}
 bool HasAlgorithm(const Eqn& e) { return AlgorithmOf(e) != nullptr; }
 Values ByAlgorithm(const Eqn& e, std::span<const Value> in) {
   const DotAlgorithm& a = *AlgorithmOf(e);
+  const bool rounds = a.is_tf32 && IsTf32OfF32(e);
   const auto operand = [&](const Value& v) {
+    if (rounds) return RoundedToTf32(v);
     return In(v.dtype(), a.operands) ? v : convert_element_type(v, a.operand);
   };
   const DType out = e.out().dtype();
+  const std::string_view left = a.is_tf32 && !rounds ? a.name : "";  // what is to be done to the operands as f32
   const Value product =
-      dot_general(operand(in[0]), operand(in[1]), ShiftedDims(e, -1, -1), In(out, a.results) ? out : a.result);
+      dot_general(operand(in[0]), operand(in[1]), ShiftedDims(e, -1, -1), In(out, a.results) ? out : a.result, left);
   return {convert_element_type(product, out)};
 }
-constexpr Lowering kLowerings[] = {{.decompose = ByAlgorithm, .match = HasAlgorithm, .priority = 2},
-                                   {.decompose = ByParts, .match = IsLargeComplex, .priority = 1},
-                                   {.loops = Loops}};
+constexpr Lowering kLowerings[] = {
+    {.loops = LoopsOf<RoundedToTf32>, .match = IsTf32OfF32, .target = "cuda", .priority = 3},
+    {.decompose = ByAlgorithm, .match = HasAlgorithm, .priority = 2},
+    {.decompose = ByParts, .match = IsLargeComplex, .priority = 1},
+    {.loops = LoopsOf<Same>}};
 
 // ---- factors: batch, free of lhs, free of rhs, contracted ----
 std::string Factors(const Eqn& e) {

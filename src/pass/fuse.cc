@@ -4,16 +4,22 @@
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
 // it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several places
 // (a stencil, a shifted copy) compute what they read once per place, which multiplies along a chain, so that is bounded
-// too. LOOPS equations, library calls and all results of the program are roots. Then groups that run over the same rows
-// are merged (merge_groups.cc).
+// too. What a product reads many times is stored before it, but for views and, where many points run at once, factors
+// that are cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are
+// roots. Then groups that run over the same rows are merged (merge_groups.cc).
+#include <cmath>
+#include <optional>
+
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
+#include "pass/factor_cost.h"
 #include "pass/kernel_builder.h"
 #include "pass/merge_groups.h"
 #include "pass/operation_cost.h"
 #include "pass/pass.h"
+#include "pass/row_reads.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
 #include "transform/rules.h"
@@ -25,6 +31,7 @@ constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
 constexpr size_t kMaxPlaces = 16;    // at which an array is read by views
 constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
+constexpr size_t kMaxFactor = 32;    // equations that are looked at to see what a factor costs
 
 enum class Kind : uint8_t {
   kExpression,
@@ -39,12 +46,16 @@ struct Info {
   Kind kind = Kind::kLoops;
   bool view = false;   // INDEX: moves elements, computes nothing
   bool dead = false;   // nothing reads it: it is left out
-  bool often = false;  // a view, computed where it is read, through which an element is read many times
+  bool often = false;  // a view or factor, computed where it is read, through which an element is read many times
   int64_t own = 1;     // cost of one element
   int64_t cost = 1;    // the same with everything pulled in
   uint32_t group = kNoGroup;
-  double spread = 1;             // how often one element is computed in its group, because of broadcasts after it
-  std::vector<uint64_t> places;  // the maps from points of its groups to its elements that are read, as hashes; sorted
+  double spread = 1;              // how often one element is computed in its group, because of broadcasts after it
+  ir::FactorsRef factors;         // of a product, where many points run at once
+  double times = 0;               // of what only products read: how often they compute an element of it
+  int64_t factor_bytes = 0;       // of an element of the factor that it is part of
+  int64_t factor_operations = 0;  // of a group: what its product computes for an element of its factors
+  std::vector<uint64_t> places;   // the maps from points of its groups to its elements that are read, as hashes; sorted
 };
 
 class Fuser {
@@ -91,6 +102,9 @@ class Fuser {
     info.kind = reads_stored ? Kind::kCall : expression && eqn.n_results == 1 ? Kind::kExpression : Kind::kLoops;
     info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
     info.own = info.cost = operations_.Of(f_, eqn);
+    if (info.kind == Kind::kLoops && limits_.product_tile != 0 && JoinsOf(row) == Joins::kPoints) {
+      RICCI_ASSIGN(info.factors, KnownFactors(f_, e, /*elementwise=*/false));
+    }
     return absl::OkStatus();
   }
 
@@ -142,14 +156,87 @@ class Fuser {
     }
     info.spread = SpreadOf(eqn.result(0));
     const bool often = IsReadOften(eqn.result(0));
-    if (often && (!info.view || JoinsArrays(eqn))) return Verdict::kReadOften;
+    if (often) FindProducts(e);
+    if (often && (info.view ? JoinsArrays(eqn) : !IsFactor(e, groups))) return Verdict::kReadOften;
     if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
     info.places = PlacesOf(eqn.result(0));
     const size_t places = info.places.size();
     const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
     if (places > kMaxPlaces || (dear && !info.view)) return Verdict::kReadAtPlaces;
-    info.often = info.view && often;
+    info.often = often;
+    for (uint32_t g : groups) info_[g].factor_operations += often && !info.view ? info.own : 0;
     return Verdict::kComputed;
+  }
+
+  // How often products compute an element of e, if nothing else reads it many times.
+  void FindProducts(uint32_t e) {
+    const ir::ValueId v = f_.equations[e].result(0);
+    Info& info = info_[e];
+    for (uint32_t user : users_[v]) {
+      const Info& reader = info_[user];
+      const ir::Equation& u = f_.equations[user];
+      const bool expression = reader.kind == Kind::kExpression;
+      if (reader.dead || (expression ? !reader.often : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE))) continue;
+      for (size_t k = 0; k < u.operands.size(); ++k) {
+        if (u.operands[k] != v) continue;
+        const double times = expression ? reader.times * Ratio(u.result(0), v)
+                                        : TilesThatRead(reader.factors.get(), k, limits_.product_tile);
+        if (times == 0) {
+          info.times = 0;
+          return;
+        }
+        info.times += times;
+        info.factor_bytes = std::max(info.factor_bytes, expression ? reader.factor_bytes : BytesOf(v));
+      }
+    }
+  }
+  double Ratio(ir::ValueId of, ir::ValueId to) const {
+    return static_cast<double>(f_.type(of).elements) / static_cast<double>(std::max<int64_t>(f_.type(to).elements, 1));
+  }
+  int64_t BytesOf(ir::ValueId v) const {  // of an element
+    const ir::ArrayType& t = f_.type(v);
+    return static_cast<int64_t>(t.bytes) / std::max<int64_t>(t.elements, 1);
+  }
+
+  // Is e, which products read, cheaper computed by them?
+  bool IsFactor(uint32_t e, const std::vector<uint32_t>& groups) const {
+    const Info& info = info_[e];
+    if (info.times == 0) return false;
+    int64_t before = 0;
+    for (uint32_t g : groups) before = std::max(before, info_[g].factor_operations);
+    const std::optional<FactorWork> work = FactorWorkOf(e, limits_.factor_operations * info.factor_bytes - before);
+    return work && PaysInProduct(*work, options_.target.numbers);
+  }
+  // With the expressions that e reads, as far as that takes at most so many operations. Nothing if e takes more, or
+  // reads what a kernel computes anyway, which e should rather join.
+  std::optional<FactorWork> FactorWorkOf(uint32_t e, int64_t most) const {
+    const ir::ValueId result = f_.equations[e].result(0);
+    FactorWork work{.times = info_[e].times,
+                    .elements = static_cast<double>(std::max<int64_t>(f_.type(result).elements, 1)),
+                    .bytes = static_cast<double>(BytesOf(result)),
+                    .operations = info_[e].own};
+    if (work.operations > most) return {};
+    std::vector<uint32_t> all = {e};
+    std::vector<ir::ValueId> read;
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (ir::ValueId v : f_.equations[all[i]].operands) {
+        if (f_.constant(v) != nullptr || std::find(read.begin(), read.end(), v) != read.end()) continue;
+        if (f_.values[v].kind == ir::ValueKind::kResult) {
+          const uint32_t from = f_.values[v].index;
+          if (std::find(all.begin(), all.end(), from) != all.end()) continue;
+          const int64_t more = info_[from].view ? 0 : info_[from].own;
+          if (info_[from].kind == Kind::kExpression && work.operations + more <= most && all.size() < kMaxFactor) {
+            work.operations += more;
+            all.push_back(from);
+            continue;
+          }
+          if (info_[from].kind != Kind::kCall && Ratio(v, result) >= 1) return {};
+        }
+        read.push_back(v);
+        work.read_bytes += static_cast<double>(BytesOf(v)) * std::min(Ratio(v, result), 1.0);
+      }
+    }
+    return work;
   }
 
   // Is an element of v loaded many times by one of its users (a product, a window), or through views of it?
@@ -170,7 +257,9 @@ class Fuser {
   void Explain(uint32_t e, Verdict verdict, size_t n_groups) const {
     const Info& info = info_[e];
     const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
-    if (options_.decisions == nullptr || verdict == Verdict::kNeeded || (verdict == Verdict::kComputed && !again))
+    const bool factor = verdict == Verdict::kComputed && info.often && !info.view;
+    if (options_.decisions == nullptr || verdict == Verdict::kNeeded ||
+        (verdict == Verdict::kComputed && !again && !factor))
       return;
     const std::string dear = base::Cat(", and it takes ", base::Count(info.cost, "operation"), " (up to ",
                                        limits_.cheap_to_repeat, " would be computed again)");
@@ -185,7 +274,11 @@ class Fuser {
         case Verdict::kReadAtPlaces:
           return base::Cat("computed once: it is read at ", info.places.size(), " places", dear);
         default:
-          return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));
+          if (!factor) {
+            return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));
+          }
+          return base::Cat("computed by the product that reads it, ", base::Count(std::llround(info.times), "time"),
+                           " an element: it takes ", base::Count(info.cost, "operation"));
       }
     };
     options_.decisions->push_back(base::Cat(TitleOf(f_, f_.equations[e]), text(), "\n"));

@@ -48,6 +48,10 @@ constexpr double kElementBytes = 4;        // of most values
 constexpr double kSecondBodyCycles = 128;  // saved per trip, for which a body is worth writing twice
 constexpr int64_t kTile = 8;               // rows and columns of a product for which library calls have tiles
 constexpr int64_t kLaneElements = 4096, kLaneTotal = 1 << 20;  // for which private memory has room
+constexpr int64_t kProductTile = 128;                          // rows and columns of the largest tiles of a GPU
+// Tensor cores multiply a row of such a tile, of elements of 2 bytes, in the time of 8 operations on each element of
+// its factors, and longer ones in a longer time.
+constexpr int64_t kFactorOperations = 4;
 constexpr int64_t kSmall = 1 << 16;  // elements that one thread finishes before others have begun
 
 Limits LimitsOf(const ricci_target& t) {
@@ -77,6 +81,8 @@ Limits LimitsOf(const ricci_target& t) {
   l.lane_total = kLaneTotal;
   const double saved = std::max(kSecondBodyCycles - t.launch_cycles, 0.0);
   l.turn_bytes = std::max<uint64_t>(static_cast<uint64_t>(saved * t.cached_bytes_per_cycle), 1);
+  l.product_tile = points > lanes ? kProductTile : 0;
+  l.factor_operations = points > lanes ? kFactorOperations : 0;
   return l;
 }
 

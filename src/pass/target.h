@@ -30,6 +30,10 @@ struct Limits {
   // nothing is estimated.
   int64_t lane_elements, lane_total;
   uint64_t turn_bytes;  // of a carry for which two buffers take turns, so that it need not be copied
+
+  // Where many points run at once, else 0: rows (columns) of a product that share what they read of a factor, and what
+  // a kernel may compute of its factors, for each byte of one element.
+  int64_t product_tile, factor_operations;
 };
 
 struct Target {

@@ -16,6 +16,17 @@ class EvaluatedPtx : public SameBytes {
     EXPECT_EQ(BareDriver::Complaints(), std::string());
     EXPECT_GT(OfStandin<uint64_t()>("ricci_standin_evaluated")(), before_);
   }
+  // Operands as they are, or turned, in `how` the program asks for.
+  void ExpectProducts(const std::string& left, const std::string& right, const std::string& sum,
+                      const std::string& how = "") {
+    for (const bool turned : {false, true}) {
+      const std::string x = turned ? "[44,72]" : "[72,44]", y = turned ? "[44,80]" : "[80,44]",
+                        contract = turned ? "0" : "1";
+      ExpectSameBytes(runner_.Parse("program f(%x: " + left + x + ", %y: " + right + y + ") {\n  %z: " + sum +
+                                    "[72,80] = dot_general(%x, %y) lhs_contract=[" + contract + "] rhs_contract=[" +
+                                    contract + "] preferred_element_type=" + sum + how + "\n  return %z\n}"));
+    }
+  }
   void ExpectProduct(const std::string& left, const std::string& right, int contract_left, int contract_right,
                      const std::string& more = "") {
     const auto contract = [](int d) { return "_contract=[" + std::to_string(d) + "]"; };
@@ -37,6 +48,14 @@ TEST_F(EvaluatedPtx, TensorCores) {
     ExpectProduct(type + "[43,72]", type + "[80,43]", 0, 1);
   }
 }
+
+TEST_F(EvaluatedPtx, IntegersOnTensorCores) {
+  for (const std::string left : {"i8", "u8"}) {
+    for (const std::string right : {"i8", "u8"}) ExpectProducts(left, right, "i32");
+  }
+}
+
+TEST_F(EvaluatedPtx, Tf32OnTensorCores) { ExpectProducts("f32", "f32", "f32", " precision=\"TF32_TF32_F32\""); }
 
 TEST_F(EvaluatedPtx, CopiesOfRegisterTiles) {
   ExpectProduct("f32[72,48]", "f32[48,80]", 1, 0);
@@ -80,6 +99,12 @@ constexpr Planted kPlanted[] = {
     {"SumsOfBits", "sums f32",
      "u32 r[4] = {}; asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%0, %1, %2, %3}, {%0, "
      "%1}, {%0, %1, %2, %3};\" : \"+r\"(r[0]), \"+r\"(r[1]), \"+r\"(r[2]), \"+r\"(r[3]));"},
+    {"SumsOfIntegersAsF32", "sums integers",
+     "f32 r[4] = {}; asm(\"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, "
+     "%4}, {%0, %1, %2, %3};\" : \"+f\"(r[0]), \"+f\"(r[1]), \"+f\"(r[2]), \"+f\"(r[3]) : \"r\"(0u));"},
+    {"NotRoundedToTf32", "is not rounded to tf32",
+     "f32 r[4] = {}; asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, "
+     "%4}, {%0, %1, %2, %3};\" : \"+f\"(r[0]), \"+f\"(r[1]), \"+f\"(r[2]), \"+f\"(r[3]) : \"r\"(0x3f801000u));"},
     {"HalfOfLanes", "wrong mask",
      "f32 r[4] = {}; if (t % 2) asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4, %4, "
      "%4}, {%4, %4}, {%0, %1, %2, %3};\" : \"+f\"(r[0]), \"+f\"(r[1]), \"+f\"(r[2]), \"+f\"(r[3]) : \"r\"(0u));"},
@@ -140,6 +165,22 @@ TEST_F(PlantedPtx, IsReported) {
     const std::string said = BareDriver::Complaints();
     EXPECT_NE(said.find(p.fault), said.npos) << p.name << ": " << said;
   }
+}
+
+// To nearest, ties away from zero; up to infinity, and of the smallest numbers too.
+TEST_F(PlantedPtx, RoundsToTf32) {
+  const std::vector<float> rounded = Run(
+      "static const u32 bits[] = {0x3f800fff, 0x3f801000, 0x3f803000, 0xbf801000, 0x3f800000, 0x7f7fffff, 0x00001000, "
+      "0x00000fff, 0xff800000, 0x7f800001, 0, 0x80000000}; if (t < 12) { f32 x; u32 r; __builtin_memcpy(&x, bits + t, "
+      "4); asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r) : \"f\"(x)); __builtin_memcpy(b + t, &r, 4); }");
+  constexpr uint32_t kWanted[] = {0x3f800000, 0x3f802000, 0x3f804000, 0xbf802000, 0x3f800000, 0x7f800000,
+                                  0x00002000, 0,          0xff800000, 0x7fffe000, 0,          0x80000000};
+  for (size_t i = 0; i < std::size(kWanted); ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, &rounded[i], sizeof bits);
+    EXPECT_EQ(bits, kWanted[i]) << i;
+  }
+  EXPECT_EQ(BareDriver::Complaints(), std::string());
 }
 
 // A copy is made when the thread waits for it: one that is not waited for is not there.

@@ -15,7 +15,7 @@ using bench::Param;
 using bench::ProgramRef;
 
 constexpr int64_t kMany = 1 << 20, kRows = 4096;
-constexpr DType kF32 = DType::kF32, kBF16 = DType::kBF16;
+constexpr DType kF32 = DType::kF32, kBF16 = DType::kBF16, kI8 = DType::kI8;
 
 struct Program {
   const char* name;
@@ -71,6 +71,17 @@ Values ProductGelu(const Values& in) {  // of a layer: the rows of in[0] times i
   const Value product = dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}}, kF32);
   return {convert_element_type(bench::Gelu({product, AlongColumns(in[2], product.shape())})[0], in[0].dtype())};
 }
+// Weights of 8 bits and a scale for each column.
+Values ScaledWeights(const Values& in) {
+  const Value weights = convert_element_type(in[1], in[0].dtype());
+  return Product({in[0], mul(weights, AlongColumns(in[2], weights.shape()))});
+}
+Values ProductOfIntegers(const Values& in) {
+  return {dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}}, DType::kI32)};
+}
+Values ProductAsTf32(const Values& in) {
+  return {dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}}, kF32, "TF32_TF32_F32")};
+}
 Values Batched(const Values& in) {
   return {dot_general(in[0], in[1], {.lhs_contract = {2}, .rhs_contract = {1}, .lhs_batch = {0}, .rhs_batch = {0}})};
 }
@@ -113,6 +124,9 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"product_f32_long", of({{{256, 1 << 16}}, {{1 << 16, 256}}}, Product)},
           {"product_bf16_gelu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductGelu)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
+          {"product_scaled_weights", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kI8}, {{1024}, kBF16}}, ScaledWeights)},
+          {"product_i8", of({{{kRows, 1024}, kI8}, {{1024, 1024}, kI8}}, ProductOfIntegers)},
+          {"product_tf32", of({rows, square}, ProductAsTf32)},
           {"scores_bf16", of({{{4, 1024, 8, 64}, kBF16}, {{4, 1024, 8, 64}, kBF16}}, Scores)}};
 }
 

@@ -55,6 +55,36 @@ TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
   }
 }
 
+// Of elements of 1 and 4 bytes lines are along the sum. What lies along the side in memory is turned: each of four
+// lanes has 4 bytes of a line, of 8 places 4 lines apart.
+TEST(TileLayout, TensorCoresReadOtherElementsAlongTheSum) {
+  for (const int64_t bytes : {1, 4}) {
+    for (const int64_t extent : {16, 32, 64, 128}) {
+      for (const int64_t step_bytes : {32, 64}) {
+        const int64_t step = step_bytes / bytes, group = 16 / bytes, word = 4 / bytes;
+        const TileLayout layout = TensorLayout(extent, step, /*along_sum=*/false, bytes);
+        EXPECT_TRUE(layout.lines_of_side);
+        ExpectPermutation(layout);
+        for (int64_t line = 0; line < extent; line += 8) {
+          for (int64_t inner = 0; inner < step; inner += group) {
+            EXPECT_EQ(Conflicts(8, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(line + lane, inner); }), 1u);
+          }
+        }
+        const int64_t per_line = step / group;
+        const auto copied = [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * group); };
+        EXPECT_EQ(Conflicts(std::min<int64_t>(32, extent * per_line), 16, bytes, copied), 1u);
+        if (step_bytes != 64) continue;
+        for (int64_t e = 0; e < 4; ++e) {
+          const auto turned = [&](int64_t lane) {
+            return layout.PlaceOf(lane / 4 * 4 % extent + e, lane % 4 * word + lane / extent * group);
+          };
+          EXPECT_LE(Conflicts(32, 4, bytes, turned), 2u) << bytes << " bytes, extent " << extent;
+        }
+      }
+    }
+  }
+}
+
 // Where wgmma looks for an element: lines one after the other, of panels too, bits 4 to 6 of an address by 7 to 9, as
 // many as a line has.
 int64_t PlaceForWgmma(const TileLayout& layout, int64_t line, int64_t inner) {

@@ -17,8 +17,10 @@ class Tiles : public SameBytes {
  protected:
   ~Tiles() override { EXPECT_EQ(OfStandin<const char*()>("ricci_standin_complaints")(), std::string()); }
 
-  // A program with R, C and K in place of the numbers of rows, columns and trips, and T and S of types.
-  Program Of(std::string text, Sizes n, const std::string& type = "f32", const std::string& sum = "f32") {
+  // A program with R, C and K in place of the numbers of rows, columns and trips, and T and S of types; then @ of an
+  // algorithm.
+  Program Of(std::string text, Sizes n, const std::string& type = "f32", const std::string& sum = "f32",
+             const std::string& algorithm = "default") {
     const auto put = [&](char letter, const std::string& by) {
       for (size_t at = 0; (at = text.find(letter, at)) != text.npos; at += by.size()) text.replace(at, 1, by);
     };
@@ -27,6 +29,7 @@ class Tiles : public SameBytes {
     put('K', std::to_string(n.trips));
     put('T', type);
     put('S', sum);
+    put('@', algorithm);
     return runner_.Parse(text);
   }
   void ExpectText(const Program& f, const std::string& wanted, bool found = true) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace ricci::cuda { namespace {
 
@@ -65,7 +66,7 @@ TEST(TileSize, OfGroupsOfWarps) {
 // What a tile holds fits into shared memory and registers, for all types.
 TEST(TileSize, Fits) {
   for (const bool on_tensor_cores : {false, true}) {
-    for (const int64_t bytes : {on_tensor_cores ? 2 : 4, on_tensor_cores ? 2 : 8}) {
+    for (const int64_t bytes : on_tensor_cores ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 8}) {
       for (const int64_t products : {1, 2}) {
         for (const auto& [rows, columns] :
              {std::pair(32, 32), {100, 100}, {1000, 1000}, {10000, 10000}, {64, 20000}, {20000, 64}}) {
@@ -78,6 +79,9 @@ TEST(TileSize, Fits) {
                                .on_tensor_cores = on_tensor_cores};
           const TileSize size = TileSizeOf(p);
           ASSERT_NE(size.step, 0);
+          if (on_tensor_cores) {
+            EXPECT_EQ(size.step * bytes, 64);
+          }
           EXPECT_LE((size.extents[0] + size.extents[1]) * size.step * size.stages * bytes, kSharedBytes);
           const int64_t sum = std::max<int64_t>(bytes, 4);
           const int64_t pass = 16 * std::min<int64_t>(size.extents[0] / 16, 16 / sum);  // rows of results at once

@@ -62,6 +62,10 @@ class Structure(unittest.TestCase):
             self.assertIn(f'precision="{preset.name}"', g.text)
             near(g(X, y), f(X, y), 1e-3)
         self.assertNotIn("precision", ricci.from_jax(lambda a, b: lax.dot(a, b, precision="highest"), X, y).text)
+        # JAX has no tf32 on CPU.
+        g = ricci.from_jax(lambda a, b: lax.dot(a, b, precision=lax.DotAlgorithmPreset.TF32_TF32_F32), X, y)
+        self.assertIn('precision="TF32_TF32_F32"', g.text)
+        near(g(X, y), X @ y, 1e-3)
 
     def test_algorithms_of_products(self):
         y = np.array([[1 / 3, 1], [2 / 3, -1], [1 / 7, 2]], np.float32)

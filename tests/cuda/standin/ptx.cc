@@ -122,7 +122,13 @@ const char* LoadMatrices(const Instruction& i, const PtxCall& c) {
   return nullptr;
 }
 
-// ---- mma.m16n8k16 with sums of f32: "Matrix Fragments for mma.m16n8k16 with floating point type" ----
+// ---- mma: "Matrix Fragments for" mma.m16n8k16 with floating point type, mma.m16n8k32 of integers, mma.m16n8k8 of tf32
+// ----
+float AsFloat(uint32_t bits) {
+  float v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
 float Widened(uint32_t bits, int exponent_bits) {
   const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, most = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(bits >> mantissa_bits) & most,
@@ -135,41 +141,93 @@ float Widened(uint32_t bits, int exponent_bits) {
 struct Fragments {
   uint32_t a[4], b[2];
 };
-// Element number `e` of the fragments of `lane`: two in a register.
-uint32_t Half(const uint32_t* registers, uint32_t e) { return registers[e / 2] >> (e % 2 * 16) & 0xffff; }
-void SpreadFragments(const Fragments (&all)[kLanes], int exponent_bits, float (&a)[16][16], float (&b)[16][8]) {
+// What the names of instructions say: `bf16`, `s8`.
+struct Elements {
+  const char* name;
+  uint32_t bits;
+  double (*number)(uint32_t bits);
+};
+constexpr Elements kElements[] = {
+    {"bf16", 16, [](uint32_t v) -> double { return Widened(v, 8); }},
+    {"f16", 16, [](uint32_t v) -> double { return Widened(v, 5); }},
+    {"tf32", 32, [](uint32_t v) -> double { return AsFloat(v); }},
+    {"s8", 8, [](uint32_t v) -> double { return static_cast<int8_t>(v); }},
+    {"u8", 8, [](uint32_t v) -> double { return static_cast<uint8_t>(v); }},
+};
+// Those of `.TYPE.` number `which` of the name, after the layouts: the result, a, b, the sums.
+const Elements& ElementsOf(const std::string& name, size_t which) {
+  size_t at = name.find(".row.col.") + 8;
+  for (size_t i = 0; i < which; ++i) at = name.find('.', at + 1);
+  const std::string type = name.substr(at + 1, name.find('.', at + 1) - at - 1);
+  const Elements* found = kElements;
+  while (type != found->name) ++found;
+  return *found;
+}
+constexpr uint32_t kMostTrips = 32;
+struct Spread {
+  double a[16][kMostTrips], b[kMostTrips][8];
+};
+// Element number `e` of the fragments of `lane`: n of them in a register, of the sum one after the other; the first
+// four lanes of a row (column) have 4 n trips, and those beyond are in the next registers.
+void SpreadFragments(const Fragments (&all)[kLanes], const Elements& of_a, const Elements& of_b, Spread& out) {
+  const uint32_t n = 32 / of_a.bits, mask = of_a.bits == 32 ? ~0u : (1u << of_a.bits) - 1;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     const uint32_t group = lane / 4, in_group = lane % 4;
-    for (uint32_t e = 0; e < 8; ++e) {
-      const uint32_t row = e < 2 || (e >= 4 && e < 6) ? group : group + 8;
-      a[row][in_group * 2 + e % 2 + (e < 4 ? 0 : 8)] = Widened(Half(all[lane].a, e), exponent_bits);
+    for (uint32_t e = 0; e < 4 * n; ++e) {
+      const uint32_t row = e / n % 2 == 0 ? group : group + 8, trip = in_group * n + e % n + (e / n < 2 ? 0 : 4 * n);
+      out.a[row][trip] = of_a.number(all[lane].a[e / n] >> e % n * of_a.bits % 32 & mask);
     }
-    for (uint32_t e = 0; e < 4; ++e) {
-      b[in_group * 2 + e % 2 + (e < 2 ? 0 : 8)][group] = Widened(Half(all[lane].b, e), exponent_bits);
+    for (uint32_t e = 0; e < 2 * n; ++e) {
+      out.b[in_group * n + e % n + (e < n ? 0 : 4 * n)][group] =
+          of_b.number(all[lane].b[e / n] >> e % n * of_b.bits % 32 & mask);
     }
+  }
+}
+// PTX does not say what an instruction makes of bits that tf32 does not have.
+bool IsTf32(const Fragments& f) {
+  return std::all_of(std::begin(f.a), std::end(f.a), [](uint32_t v) { return (v & 8191) == 0; }) &&
+         std::all_of(std::begin(f.b), std::end(f.b), [](uint32_t v) { return (v & 8191) == 0; });
+}
+template <typename Sum, typename Step>
+void AddProducts(const PtxCall& c, const Instruction& i, uint32_t trips, const Spread& all, Step step) {
+  const uint32_t lane = LaneOf(c.at);
+  for (uint32_t e = 0; e < 4; ++e) {
+    const uint32_t row = lane / 4 + (e < 2 ? 0 : 8), column = lane % 4 * 2 + e % 2;
+    Sum sum;
+    std::memcpy(&sum, &c.operands[i.arguments[3].operands[e]].value, sizeof sum);
+    for (uint32_t k = 0; k < trips; ++k) sum = step(sum, all.a[row][k], all.b[k][column]);
+    std::memcpy(&c.operands[i.arguments[0].operands[e]].value, &sum, sizeof sum);
   }
 }
 const char* MultiplyMatrices(const Instruction& i, const PtxCall& c) {
   static constexpr uint32_t kRegisters[] = {4, 4, 2, 4};
+  const Elements &of_a = ElementsOf(i.name, 1), &of_b = ElementsOf(i.name, 2);
+  const bool is_integer = of_a.bits == 8;
   if (!Has(i, 4, "{{{{")) return "mma has four groups of registers";
   for (size_t a = 0; a < 4; ++a) {
     const bool is_sum = a == 0 || a == 3;
-    if (i.arguments[a].operands.size() != kRegisters[a]) return "mma.m16n8k16 has 4, 4, 2 and 4 registers";
-    if (!Are(c, i.arguments[a], is_sum ? 'f' : 'r', 4)) return "operands of mma are registers of 32 bits, sums f32";
+    if (i.arguments[a].operands.size() != kRegisters[a]) return "mma.m16n8 has 4, 4, 2 and 4 registers";
+    if (!Are(c, i.arguments[a], is_sum && !is_integer ? 'f' : 'r', 4)) {
+      return is_integer ? "operands of mma are registers of 32 bits, sums integers"
+                        : "operands of mma are registers of 32 bits, sums f32";
+    }
   }
   Fragments mine, all[kLanes];
   for (size_t r = 0; r < 4; ++r) mine.a[r] = static_cast<uint32_t>(c.operands[i.arguments[1].operands[r]].value);
   for (size_t r = 0; r < 2; ++r) mine.b[r] = static_cast<uint32_t>(c.operands[i.arguments[2].operands[r]].value);
+  if (of_a.bits == 32 && !IsTf32(mine)) return "an operand of mma is not rounded to tf32";
   Meet(c, i, mine, all);
-  float a[16][16], b[16][8];
-  SpreadFragments(all, i.name.find(".bf16.") != i.name.npos ? 8 : 5, a, b);
-  const uint32_t lane = LaneOf(c.at);
-  for (uint32_t e = 0; e < 4; ++e) {
-    const uint32_t row = lane / 4 + (e < 2 ? 0 : 8), column = lane % 4 * 2 + e % 2;
-    float sum;
-    std::memcpy(&sum, &c.operands[i.arguments[3].operands[e]].value, sizeof sum);
-    for (uint32_t k = 0; k < 16; ++k) sum += a[row][k] * b[k][column];
-    std::memcpy(&c.operands[i.arguments[0].operands[e]].value, &sum, sizeof sum);
+  Spread spread;
+  SpreadFragments(all, of_a, of_b, spread);
+  const uint32_t trips = 256 / of_a.bits;
+  if (is_integer) {
+    AddProducts<uint32_t>(c, i, trips, spread, [](uint32_t sum, double a, double b) {
+      return sum + static_cast<uint32_t>(static_cast<int32_t>(a * b));
+    });
+  } else {
+    AddProducts<float>(c, i, trips, spread, [](float sum, double a, double b) {
+      return sum + static_cast<float>(a) * static_cast<float>(b);
+    });
   }
   return nullptr;
 }
@@ -205,6 +263,24 @@ const char* Widen(const Instruction& i, const PtxCall& c) {
   return nullptr;
 }
 
+// To nearest, ties away from zero.
+const char* RoundToTf32(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'r', 4) || !Are(c, i.arguments[1], 'f', 4)) {
+    return "cvt.rna.tf32 makes a register of 32 bits of an f32";
+  }
+  const float v = AsFloat(static_cast<uint32_t>(c.operands[i.arguments[1].operands[0]].value));
+  int exponent = 0;
+  const double steps = std::frexp(std::fabs(static_cast<double>(v)), &exponent);
+  const int lowest = std::max(exponent - 11, -126 - 10);  // of the last bit
+  const auto rounded =
+      static_cast<float>(std::copysign(std::ldexp(std::floor(std::ldexp(steps, exponent - lowest) + 0.5), lowest), v));
+  uint32_t bits = 0x7fffffff & ~8191u;
+  if (v == v) std::memcpy(&bits, &rounded, sizeof bits);
+  if (std::isinf(v)) std::memcpy(&bits, &v, sizeof bits);
+  c.operands[i.arguments[0].operands[0]].value = bits;
+  return nullptr;
+}
+
 const char* Unknown(const Instruction&, const PtxCall&) { return "the evaluator does not know this instruction"; }
 
 // ---- texts ----
@@ -215,6 +291,7 @@ constexpr struct {
     {"cvt.rn.bf16.f32", Narrow},
     {"cvt.rn.f16.f32", Narrow},
     {"cvt.f32.f16", Widen},
+    {"cvt.rna.tf32.f32", RoundToTf32},
     {"cp.async.cg.shared.global", CopyAsync},
     {"cp.async.ca.shared.global", CopyAsync},
     {"cp.async.commit_group", CommitCopies},
@@ -223,6 +300,11 @@ constexpr struct {
     {"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", LoadMatrices},
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", MultiplyMatrices},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", MultiplyMatrices},
+    {"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", MultiplyMatrices},
 };
 
 Argument ArgumentOf(const std::string& text) {

@@ -1,0 +1,97 @@
+// What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/tensor_format.h): one text does
+// for every architecture, without a warning or a spill, with the instructions that each has.
+#include "cuda/simulated_gpu.h"
+#include "listing.h"
+#include "nvrtc_program.h"
+#include "resources.h"
+#include "support/cached_host.h"
+#include "support/program_runner.h"
+
+namespace ricci::testing { namespace {
+
+class TensorNvrtc : public ::testing::Test {
+ protected:
+  TensorNvrtc() {
+    std::string error;
+    nvrtc_ = cuda::OpenCompiler({RICCI_NVRTC}, error);
+    nvrtc_->disassembler = RICCI_NVDISASM;
+    SetOption(runner_.ctx(), "cuda.arch", "sm_90a");
+    SetOption(runner_.ctx(), "cuda.compiler", RICCI_NVRTC);
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda)));
+  }
+  // The machine code, for which a thread needs no more registers than it has; without tensor cores it may.
+  std::string Sass(const std::string& text, const std::string& architecture) {
+    const cuda::NvrtcProgram program(*nvrtc_, text);
+    std::string log, code, sass;
+    EXPECT_TRUE(program.Compile({.architecture = architecture.c_str(), .figures = true}));
+    EXPECT_TRUE(program.ReadText(nvrtc_->nvrtcGetProgramLogSize, nvrtc_->nvrtcGetProgramLog, log));
+    EXPECT_TRUE(program.Read(nvrtc_->nvrtcGetCUBINSize, nvrtc_->nvrtcGetCUBIN, code)) << log;
+    EXPECT_EQ(log.find("warning"), log.npos) << log;
+    EXPECT_EQ(log.find("Potential Performance Loss"), log.npos) << log;
+    for (const auto& [name, used] : cuda::ResourcesIn(log)) {
+      EXPECT_TRUE(used.spill_bytes == 0 || architecture == "sm_75") << name << " " << used.spill_bytes;
+    }
+    EXPECT_TRUE(Ok(cuda::Disassemble(*nvrtc_, code, sass)));
+    return sass;
+  }
+  // `on_sm_90a` and `elsewhere`: the instruction.
+  void ExpectInstructions(const std::string& program, const std::string& on_sm_90a, const std::string& elsewhere) {
+    const std::string text = runner_.Dump(runner_.Parse(program), "native", "cuda");
+    for (const char* architecture : {"sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
+      SCOPED_TRACE(architecture + (" " + program));
+      const std::string wanted = std::string(architecture) == "sm_90a" ? on_sm_90a : elsewhere;
+      EXPECT_NE(Sass(text, architecture).find(wanted), std::string::npos) << wanted;
+    }
+    Sass(text, "sm_75");
+  }
+
+  ProgramRunner runner_;
+  std::unique_ptr<cuda::Compiler> nvrtc_;
+};
+
+std::string Product(const std::string& x, const std::string& y, const std::string& z, const std::string& how) {
+  return "program f(%x: " + x + ", %y: " + y + ") {\n  %z: " + z + " = dot_general(%x, %y) " + how + "\n  return %z\n}";
+}
+
+TEST_F(TensorNvrtc, IntegersOfEightBits) {
+  for (const char* how : {"lhs_contract=[1] rhs_contract=[0]", "lhs_contract=[0] rhs_contract=[1]"}) {
+    ExpectInstructions(
+        Product("i8[1024,1024]", "u8[1024,1024]", "i32[1024,1024]", how + std::string(" preferred_element_type=i32")),
+        " IMMA", " IMMA");
+  }
+}
+
+TEST_F(TensorNvrtc, Tf32) {
+  for (const char* how : {"lhs_contract=[1] rhs_contract=[0]", "lhs_contract=[0] rhs_contract=[1]"}) {
+    ExpectInstructions(Product("f32[4096,4096]", "f32[4096,4096]", "f32[4096,4096]",
+                               how + std::string(" precision=\"TF32_TF32_F32\"")),
+                       ".TF32", ".TF32");
+  }
+}
+
+// Factors that the product computes, in every layout.
+TEST_F(TensorNvrtc, WeightsOfEightBits) {
+  for (const bool turned : {false, true}) {
+    const std::string w = turned ? "[1024,2048]" : "[2048,1024]", scale = turned ? "[0]" : "[1]";
+    ExpectInstructions("program f(%x: bf16[4096,2048], %q: i8" + w + R"(, %s: bf16[1024]) {
+  %a: bf16)" + w + " = convert_element_type(%q) new_dtype=bf16\n  %b: bf16" +
+                           w + " = broadcast_in_dim(%s) shape=" + w + " broadcast_dimensions=" + scale +
+                           "\n  %w: bf16" + w +
+                           " = mul(%a, %b)\n  %z: f32[4096,1024] = dot_general(%x, %w) lhs_contract=[1] "
+                           "rhs_contract=[" +
+                           (turned ? "1" : "0") + "] preferred_element_type=f32\n  return %z\n}",
+                       "HGMMA", " HMMA");
+  }
+}
+
+TEST_F(TensorNvrtc, CastsOfBothFactors) {
+  ExpectInstructions(R"(program f(%x: f32[2048,1024], %y: f32[1024,1024]) {
+  %a: bf16[2048,1024] = convert_element_type(%x) new_dtype=bf16
+  %b: bf16[1024,1024] = convert_element_type(%y) new_dtype=bf16
+  %z: f32[2048,1024] = dot_general(%a, %b) lhs_contract=[1] rhs_contract=[0] preferred_element_type=f32
+  return %z
+})",
+                     "HGMMA", " HMMA");
+}
+
+}}  // namespace ricci::testing
