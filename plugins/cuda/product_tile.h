@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "packet.h"
+#include "tensor_form.h"
 #include "tile_size.h"
 
 namespace ricci::cuda {
@@ -23,11 +24,12 @@ namespace ricci::cuda {
 enum class Side : uint8_t { kRows, kColumns, kBatch };
 
 struct TileOperand {
-  uint32_t value = 0;      // the instruction whose value is brought into shared memory,
-  uint32_t dtype = 0;      // as this type, which holds all its values
-  Packet packet;           // of neighbours along the sum, or along the rows (columns)
-  bool along_sum = false;  // also the order in which threads take the elements
-  bool is_copy = false;    // what is loaded is what is kept, in the same order, so that bytes can be copied
+  uint32_t value = 0;              // the instruction whose value is brought into shared memory,
+  uint32_t dtype = 0;              // as this type, which holds all its values
+  Packet packet;                   // of neighbours along the sum, or along the rows (columns)
+  bool along_sum = false;          // also the order in which threads take the elements
+  bool is_copy = false;            // what is loaded is what is kept, in the same order, so that bytes can be copied
+  std::optional<TensorForm> form;  // by which the GPU copies it itself, where addresses are aligned
 };
 
 struct TileProduct {
@@ -45,6 +47,7 @@ struct Tile {
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
   TileSize size;
   TileKind kind = TileKind::kRegisters;
+  bool has_forms = false;        // all operands have one
   std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
   std::string reason;            // for the text
 
