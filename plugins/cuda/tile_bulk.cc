@@ -4,9 +4,9 @@
 // Each place for a step in shared memory has two barriers. `full` completes when its bytes are there: tensor cores may
 // read them. `empty`, where there are more steps than places, completes when every warp has waited for the products
 // that read them: they may be written over. Products of a step are waited for only after those of the next one are
-// issued, so tensor cores always have work. What copies write is there for tensor cores without a fence, since both are
-// of the async proxy of PTX; what threads have read or written before needs `fence.proxy.async` before copies go over
-// it.
+// issued, so that tensor cores have two groups of them. What copies write is there for tensor cores without a fence,
+// since both are of the async proxy of PTX; what threads have read or written before needs `fence.proxy.async` before
+// copies go over it.
 #include <algorithm>
 
 #include "kernel_printer.h"
