@@ -86,6 +86,9 @@ ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
   const std::string name = KernelName(*given_.kernels[i], i);
   const Launch& launch = launches_[i];
   const bool has_warpgroups = device_.compiler().has_warpgroups();
+  if (!has_warpgroups) {
+    for (TensorMap& m : launches_[i].maps) m.rank = 0;
+  }
   kernels_.push_back(
       ByThreads(launch.threads(), launch.thread_bytes, launch.shared_bytes(has_warpgroups, /*of_parts=*/false)));
   parts_.push_back(ByThreads(launch.parts_threads, 0, launch.shared_bytes(has_warpgroups, /*of_parts=*/true)));

@@ -151,6 +151,7 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
     work.arguments.push_back(run.places.back());
+    if (!launches_[step.index].maps.empty()) work.maps = &launches_[step.index].maps;
     if (launches_[step.index].parts != 0) work.before = &parts_[step.index];
     if (MemoryOf(step.index) != 0) {
       work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +

@@ -81,6 +81,7 @@ std::string MatrixInShared(DeviceText& d, int64_t bytes);
 // nobody but products may use the sums, nor write to what they read.
 std::string BeginProducts(DeviceText& d, int64_t columns);
 std::string FinishProducts(DeviceText& d, int64_t columns);
+std::string WaitForSums(DeviceText& d, int64_t columns);  // the same, of products that are groups already
 // Adds a product of 16 trips; NAME(sums, u64 rows, u64 columns). `along_sum`: of rows and columns, whether a line holds
 // trips.
 struct WarpgroupProduct {
@@ -89,6 +90,25 @@ struct WarpgroupProduct {
   bool rows_along_sum, columns_along_sum;
 };
 std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p);
+
+// ---- device_bulk.cc: names of functions for what the GPU copies to shared memory by itself, on sm_90a ----
+// Barriers are u64 in shared memory; NAME(barrier, arrivals): of so many arrivals in each phase. To be shown
+// (ShowToTensorCores) before a barrier of the block, after which others may use it.
+std::string BeginBarrier(DeviceText& d);
+// NAME(barrier); NAME(barrier, bytes): and so many more bytes come in this phase.
+std::string ArriveAtBarrier(DeviceText& d);
+std::string ExpectBytes(DeviceText& d);
+// NAME(barrier, parity): until the phase of that parity, the latest one or the one before, is over.
+std::string WaitForBarrier(DeviceText& d);
+// Copies the box of a tensor map that begins at these coordinates, the innermost first, with zeros outside of the
+// tensor; NAME(to, map, c0, ..., barrier), whose bytes count at the barrier. One thread calls it.
+std::string CopyBox(DeviceText& d, const std::string& type, uint32_t rank);
+// Makes the products since the last time a group; waits for all groups but the last so many. NAME(), by all threads of
+// a group of four warps; sums may not be used before FinishProducts or WaitForSums.
+std::string CommitProducts(DeviceText& d);
+std::string WaitForProducts(DeviceText& d, int64_t all_but);
+// bool NAME(): true for one thread of the warp, always the same; all of the warp call it.
+std::string IsElected(DeviceText& d);
 
 }  // namespace ricci::cuda
 #endif

@@ -88,6 +88,11 @@ std::string FinishProducts(DeviceText& d, int64_t columns) {
                   "ricci_meet_wgmma_commit();\n  ricci_meet_wgmma_wait(0);");
 }
 
+std::string WaitForSums(DeviceText& d, int64_t columns) {
+  return Ordering(d, "ricci_dev_warpgroup_wait_" + N(columns), "wgmma.wait_group.sync.aligned 0;", columns,
+                  "ricci_meet_wgmma_wait(0);");
+}
+
 std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p) {
   const auto way = [](bool along_sum) { return along_sum ? "k" : "m"; };
   const std::string type(DTypeName(p.dtype)), columns = N(p.columns);

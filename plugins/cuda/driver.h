@@ -78,6 +78,17 @@ enum : int {  // CUpointer_attribute
 enum : int { kCuCaptureGlobal = 0, kCuCaptureOfThread = 1, kCuCaptureRelaxed = 2 };  // CUstreamCaptureMode
 enum : int { kCuCaptures = 1, kCuCaptureIsInvalid = 2 };                             // CUstreamCaptureStatus
 enum : unsigned { kCuAddLast = 0, kCuSetLast = 1 };  // CUstreamUpdateCaptureDependencies_flags
+enum : int {  // CUtensorMapDataType, -Interleave, -Swizzle, -L2promotion, -FloatOOBfill
+  kCuTensorU8 = 0,
+  kCuTensorU16 = 1,
+  kCuTensorU32 = 2,
+  kCuTensorNoInterleave = 0,
+  kCuTensorSwizzle32 = 1,
+  kCuTensorSwizzle64 = 2,
+  kCuTensorSwizzle128 = 3,
+  kCuTensorPromote256 = 3,
+  kCuTensorFillZeros = 0,
+};
 // CU_STREAM_LEGACY: the default stream by a handle, which means the same in every call.
 inline CuStream LegacyStream() { return reinterpret_cast<CuStream>(uintptr_t{1}); }
 
@@ -98,6 +109,9 @@ struct CuPoolAccess {  // CUmemAccessDesc
   int flags;  // 3: to read and write
 };
 
+struct alignas(64) CuTensorMap {  // CUtensorMap: what is in it is the driver's affair
+  uint64_t opaque[16];
+};
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   CuFunction f;
   unsigned grid[3], block[3], shared_bytes;
@@ -138,6 +152,7 @@ struct CuNode {  // CUgraphNodeParams
   };
   long long reserved2;
 };
+static_assert(sizeof(CuTensorMap) == 128);
 static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
 static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
 static_assert(sizeof(CuPoolProperties) == 88 && offsetof(CuPoolProperties, usage) == 32);
@@ -198,6 +213,9 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
   X(cuLaunchKernel,                                                                                                   \
     (CuFunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,             \
      unsigned block_z, unsigned shared_bytes, CuStream stream, void** arguments, void** extra))                       \
+  X(cuTensorMapEncodeTiled,                                                                                           \
+    (CuTensorMap * out, int type, unsigned rank, void* address, const uint64_t* sizes, const uint64_t* strides,       \
+     const unsigned* box, const unsigned* each, int interleave, int swizzle, int promotion, int fill))                \
   X(cuLaunchHostFunc, (CuStream stream, CuHostFunction f, void* argument))                                            \
   X(cuGraphCreate, (CuGraph * out, unsigned flags))                                                                   \
   X(cuGraphDestroy, (CuGraph graph))                                                                                  \

@@ -161,7 +161,11 @@ class KernelPrinter {
   void CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
                         const std::vector<uint8_t>* marks);
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
+  int64_t BytesOfTile() const;
   void Multiply(const TileProduct& p);
+  void PlaceOperands(const TileProduct& p);
+  int64_t StepsOfPart(const TileProduct& p) const;
+  void BoundsOfSteps(const TileProduct& p);
   void BeginSteps(const TileProduct& p);
 
   // ---- tile_operands.cc ----
@@ -243,10 +247,32 @@ class KernelPrinter {
   bool IsByWarpgroups() const { return tile_->kind == TileKind::kWarpgroups; }
   int64_t ColumnsOfWarpgroup() const { return PartOf(Side::kColumns); }
   void DeclareWarpgroupSums();
-  std::string MatrixOf(const TileProduct& p, Side side);
+  std::string MatrixOf(const TileProduct& p, Side side, const std::string& slot);
   std::string MatrixAt(const TileProduct& p, Side side) const;
+  void IssueWarpgroupProducts(const TileProduct& p, const std::string& slot);
   void AddWarpgroupProducts(const TileProduct& p);
   void StoreWarpgroupSums(const TileProduct& p);
+
+  // ---- tile_bulk.cc ----
+  TensorMap MapOf(const TileProduct& p, Side side) const;
+  size_t NumberOfMap(const TileProduct& p, Side side) const;
+  void MakeMaps();
+  std::string MapParameters(bool of_kernel) const;
+  std::string MapArguments() const;
+  int64_t MostSteps() const;      // of a product, or of a part of it
+  int64_t PlacesOfSteps() const;  // in shared memory
+  bool AreRefilled() const;
+  int64_t BytesOfBarriers() const {
+    return tile_->has_forms ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
+  }
+  std::string BulkWayOf(const TileProduct& p, Side side) const;
+  void BeginBarriers();
+  void CopyBoxes(const TileProduct& p, Side side);
+  void FillStep(const TileProduct& p, const std::string& first);
+  void MultiplyStep(const TileProduct& p, const std::string& first);
+  void MultiplyOneStep(const TileProduct& p);
+  void MultiplySteps(const TileProduct& p);
+  void MultiplyBoxes(const TileProduct& p);
 
   // ---- kernel_body.cc ----
   void Update(uint32_t i);

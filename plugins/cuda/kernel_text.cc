@@ -64,7 +64,7 @@ std::string KernelPrinter::Parameters() const {
 void KernelPrinter::Signature(const std::string& name) {
   Line("");
   Line("// " + Summary());
-  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters(/*of_kernel=*/true) + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +

@@ -8,6 +8,7 @@
 
 #include "device_text.h"
 #include "ricci/backend.h"
+#include "tensor_map.h"
 #include "tile_size.h"
 
 namespace ricci::cuda {
@@ -36,6 +37,8 @@ struct Launch {
   // Private arrays that are too long for a thread are in memory too, the last argument, which holds so many bytes for
   // each thread that is launched. 0: they are the thread's.
   uint64_t thread_bytes = 0;
+  // That the function and NAME_parts are given after all other arguments.
+  std::vector<TensorMap> maps;
   // What was decided and why, for people: of the function, and of NAME_parts.
   std::vector<std::string> decisions, decisions_of_parts;
 

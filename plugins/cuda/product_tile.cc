@@ -43,7 +43,9 @@ class Finder {
     if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
         !Measure() || !PacketOperands())
       return {};
+    if (tile_.kind == TileKind::kWarpgroups && !AreReadTogether()) tile_.size = ByWarpgroups(tile_.size, /*trips=*/1);
     if (tile_.on_tensor_cores()) LimitLoaded();
+    if (tile_.kind == TileKind::kWarpgroups) FindForms();
     if (plain) PacketPoints();
     Explain();
     return std::move(tile_);
@@ -303,6 +305,32 @@ class Finder {
   bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, Packet& out) const {
     return MakePacket(k_, roots, given_, neighbours, n, out) && out.bytes != 0;
   }
+
+  // ---- tensor maps ----
+  TensorSides SidesOf(Side side) const {
+    TensorSides out;
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+      if (tile_.sides[d] == side) out.side.push_back(d);
+      if (tile_.sides[d] == Side::kBatch) out.batch.push_back(d);
+    }
+    return out;
+  }
+  // Only for what can be copied 16 bytes at once, so that kernels ask for that alignment.
+  bool FindForm(const TileProduct& p, Side side, TileOperand& o) const {
+    if (!o.is_copy || o.packet.bytes != kMostPacketBytes) return false;
+    o.form = TensorFormOf(k_, o.value, p.loops, SidesOf(side));
+    return o.form && o.form->along_sum() == o.along_sum;
+  }
+  // Of all operands, else nobody uses them.
+  void FindForms() {
+    tile_.has_forms = true;
+    for (TileProduct& p : tile_.products) {
+      for (const Side side : {Side::kRows, Side::kColumns}) {
+        tile_.has_forms = tile_.has_forms && FindForm(p, side, p.operands[static_cast<size_t>(side)]);
+      }
+    }
+  }
+
   void PacketPoints() {
     std::vector<uint32_t> stores;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "packet.h"
+#include "tensor_form.h"
 #include "tile_size.h"
 
 namespace ricci::cuda {
@@ -32,7 +33,8 @@ struct TileOperand {
   // Brought along the side, but kept along the sum: a thread turns blocks of kTurned elements of so many rows
   // (columns).
   bool is_turned = false;
-  bool is_copy = false;  // what is loaded is what is kept, in the same order, so that bytes can be copied
+  bool is_copy = false;            // what is loaded is what is kept, in the same order, so that bytes can be copied
+  std::optional<TensorForm> form;  // by which the GPU copies it itself, where addresses are aligned
 };
 
 struct TileProduct {
@@ -50,6 +52,7 @@ struct Tile {
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
   TileSize size;
   TileKind kind = TileKind::kRegisters;
+  bool has_forms = false;        // all operands have one
   std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
   std::string reason;            // for the text
 

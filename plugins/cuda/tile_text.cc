@@ -12,6 +12,7 @@ static_assert(kTileThreads == kBlock, "kernels are launched in blocks of one siz
 
 std::string N(int64_t v) { return std::to_string(v); }
 size_t Number(Side side) { return static_cast<size_t>(side); }
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -22,16 +23,17 @@ void KernelPrinter::Tiles(const std::string& name) {
   const std::string aligned = AreTilesAligned();
   std::string arguments;
   for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + N(i) + ", ";
-  arguments += in_parts_ ? "failed, parts" : "failed";
+  arguments += (in_parts_ ? "failed, parts" : "failed") + MapArguments();
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
   Line("");
-  Open("static __device__ __forceinline__ void " + name + "_tiles(bool aligned, " + Parameters() + ")");
+  Open("static __device__ __forceinline__ void " + name + "_tiles(bool aligned, " + Parameters() +
+       MapParameters(/*of_kernel=*/false) + ")");
   TilesOfKinds();
   Close();
   Line("");
   Line("// " + Summary());
   Open(std::string("extern \"C\" __global__ ") + (is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
-       Parameters() + ")");
+       Parameters() + MapParameters(/*of_kernel=*/true) + ")");
   if (aligned != "true") {
     Open("if (" + aligned + ")");
     Line(name + "_tiles(true, " + arguments + ");");
@@ -43,6 +45,7 @@ void KernelPrinter::Tiles(const std::string& name) {
 }
 
 void KernelPrinter::LaunchTiles() {
+  MakeMaps();
   if (tile_->size.cuts == 1) {
     launch_.tiles = tile_->tiles();
     return;
@@ -79,10 +82,12 @@ void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) 
   const bool is_first = elsewhere.empty();
   Line("// " + tile_->reason);
   Note(is_first ? tile_->reason : elsewhere);
+  if (tile_->has_forms) Decide("where addresses are aligned the GPU copies boxes of both factors by itself");
   const std::string parts = "first of two launches: " + N(cuts) + " parts of each sum";
   if (cuts > 1) Line("// " + parts);
   if (cuts > 1 && is_first) Note(parts);
   TileMemory();
+  if (tile_->has_forms) BeginBarriers();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
   PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch));
@@ -113,12 +118,17 @@ void KernelPrinter::PlaceOfTile(const std::string& number) {
   Line("const i32 first_column = in_band / rows_of_band * " + width + ";");
 }
 
-void KernelPrinter::TileMemory() {
+int64_t KernelPrinter::BytesOfTile() const {
   int64_t bytes = BeginOfResults(tile_->sums.size());
   for (const TileProduct& p : tile_->products) {
     const int64_t step = BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
     bytes = std::max(bytes, step * tile_->size.stages);
   }
+  return (bytes + kMostPacketBytes - 1) / kMostPacketBytes * kMostPacketBytes;
+}
+
+void KernelPrinter::TileMemory() {
+  const int64_t bytes = BytesOfTile() + BytesOfBarriers();
   if (IsByWarpgroups()) {
     launch_.tile_shared_bytes = static_cast<uint64_t>(bytes);
     return Line("extern __shared__ __align__(1024) u8 shared[];  // " + N(bytes) + " bytes");
@@ -193,7 +203,11 @@ void KernelPrinter::CoordinatesOf(Side side, const std::string& number, const st
 // ---- one product ----
 void KernelPrinter::Multiply(const TileProduct& p) {
   const std::string first = tile_->size.cuts == 1 ? "0" : "first_step";
-  Open("");
+  Open(tile_->has_forms ? "if (aligned)" : "");
+  if (tile_->has_forms) {
+    MultiplyBoxes(p);
+    Else();
+  }
   BeginSteps(p);
   for (const Side side : {Side::kRows, Side::kColumns}) DeclareLoaded(p, side);
   Open("if (next < last_step)");
@@ -216,26 +230,38 @@ void KernelPrinter::Multiply(const TileProduct& p) {
   Close();
 }
 
-// The loop over steps; `next` is on its way to the place `filled`, `step` is at the place `used`.
-void KernelPrinter::BeginSteps(const TileProduct& p) {
-  const int64_t stages = tile_->size.stages, ahead = stages - 1, cuts = tile_->size.cuts;
-  const int64_t all = (p.trips + tile_->size.step - 1) / tile_->size.step, per_part = (all + cuts - 1) / cuts;
+// The two factors in shared memory.
+void KernelPrinter::PlaceOperands(const TileProduct& p) {
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const std::string type(TypeName(p.operands[Number(side)].dtype));
     Line(type + "* const " + KeptName(side) + " = (" + type + "*)((u8*)shared + " + N(begin) + ");  // " +
          WayOf(p, side));
-    begin += BytesOfOperand(p, side) * stages;
+    begin += BytesOfOperand(p, side) * tile_->size.stages;
   }
+}
+
+int64_t KernelPrinter::StepsOfPart(const TileProduct& p) const {
+  return CeilDiv(CeilDiv(p.trips, tile_->size.step), tile_->size.cuts);
+}
+
+// The first step, which is 0 unless sums are cut into parts, and the last one (exclusive).
+void KernelPrinter::BoundsOfSteps(const TileProduct& p) {
+  const int64_t cuts = tile_->size.cuts, all = CeilDiv(p.trips, tile_->size.step), per_part = StepsOfPart(p);
+  if (cuts == 1) return Line("const i32 last_step = " + N(all) + ";");
+  Line("const i32 first_step = part * " + N(per_part) + ", end = first_step + " + N(per_part) + ";");
+  Line("const i32 last_step = end < " + N(all) + " ? end : " + N(all) + ";");
+}
+
+// The loop over steps; `next` is on its way to the place `filled`, `step` is at the place `used`.
+void KernelPrinter::BeginSteps(const TileProduct& p) {
+  const int64_t ahead = tile_->size.stages - 1;
+  PlaceOperands(p);
   Line("__syncthreads();");
   Line("i32 filled = 0;");
-  if (cuts == 1) {
-    Line("const i32 last_step = " + N(all) + ";");
-  } else {
-    Line("const i32 first_step = part * " + N(per_part) + ", end = first_step + " + N(per_part) + ";");
-    Line("const i32 last_step = end < " + N(all) + " ? end : " + N(all) + ";");
-  }
-  Open("for (i32 step = " + (cuts == 1 ? N(-ahead) : "first_step - " + N(ahead)) + "; step < last_step; ++step)");
+  BoundsOfSteps(p);
+  Open("for (i32 step = " + (tile_->size.cuts == 1 ? N(-ahead) : "first_step - " + N(ahead)) +
+       "; step < last_step; ++step)");
   Line("const i32 next = step + " + N(ahead) + ", used = filled == " + N(ahead) + " ? 0 : filled + 1;");
 }
 

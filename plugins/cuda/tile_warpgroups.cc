@@ -2,8 +2,9 @@
 // tile, and tensor cores read both factors from shared memory, in the layout that copies have left there
 // (tile_layout.h).
 //
-// Products of a step are issued together and waited for at its end; what later steps need arrives meanwhile, and two
-// blocks share a processor, so one multiplies while the other one waits.
+// Products of a step are issued together. Where threads copy, they are waited for at the end of the step; what later
+// steps need arrives meanwhile, and two blocks share a processor, so one multiplies while the other one waits. Where
+// the GPU copies (tile_bulk.cc), the products of the next step are issued before.
 #include "kernel_printer.h"
 
 namespace ricci::cuda {
@@ -28,12 +29,12 @@ void KernelPrinter::DeclareWarpgroupSums() {
   }
 }
 
-// The rows (columns) of the group, in the step that is computed.
-std::string KernelPrinter::MatrixOf(const TileProduct& p, Side side) {
+// The rows (columns) of the group, in the step that is at the place `slot`.
+std::string KernelPrinter::MatrixOf(const TileProduct& p, Side side, const std::string& slot) {
   const TileLayout layout = LayoutOf(p, side);
   const int64_t line = layout.of_line() * kBytes, leading = layout.lines_of_side ? kUnit : layout.lines * line;
   const std::string first = side == Side::kRows ? "group_row" : "group_column";
-  return MatrixInShared(device_, line) + "(" + SlotOf(p, side, "used") + " + " + first + " * " +
+  return MatrixInShared(device_, line) + "(" + SlotOf(p, side, slot) + " + " + first + " * " +
          N(layout.lines_of_side ? layout.length : layout.lines) + ", " + N(leading) + ", " + N(line * kLinesTogether) +
          ")";
 }
@@ -46,19 +47,23 @@ std::string KernelPrinter::MatrixAt(const TileProduct& p, Side side) const {
   return name + " + trip * " + N(layout.of_line() * kBytes / kUnit);
 }
 
-void KernelPrinter::AddWarpgroupProducts(const TileProduct& p) {
+void KernelPrinter::IssueWarpgroupProducts(const TileProduct& p, const std::string& slot) {
   const int64_t columns = ColumnsOfWarpgroup();
   const WarpgroupProduct product{p.operands[0].dtype, columns, LayoutOf(p, Side::kRows).lines_of_side,
                                  LayoutOf(p, Side::kColumns).lines_of_side};
-  Line("const u64 rows = " + MatrixOf(p, Side::kRows) + ";");
-  Line("const u64 columns = " + MatrixOf(p, Side::kColumns) + ";");
+  Line("const u64 rows = " + MatrixOf(p, Side::kRows, slot) + ";");
+  Line("const u64 columns = " + MatrixOf(p, Side::kColumns, slot) + ";");
   Line(BeginProducts(device_, columns) + "(" + SumName(p) + ");");
   Line("#pragma unroll");
   Open("for (u32 trip = 0; trip < " + N(tile_->size.step) + "; trip += " + N(kTrips) + ")");
   Line(MultiplyShared(device_, product) + "(" + SumName(p) + ", " + MatrixAt(p, Side::kRows) + ", " +
        MatrixAt(p, Side::kColumns) + ");");
   Close();
-  Line(FinishProducts(device_, columns) + "(" + SumName(p) + ");");
+}
+
+void KernelPrinter::AddWarpgroupProducts(const TileProduct& p) {
+  IssueWarpgroupProducts(p, "used");
+  Line(FinishProducts(device_, ColumnsOfWarpgroup()) + "(" + SumName(p) + ");");
 }
 
 // Each warp has 16 rows of its group; a lane two neighbours of row lane / 4 of each 8 columns, and two of the row 8

@@ -3,11 +3,22 @@
 namespace ricci::cuda {
 namespace {
 
-std::vector<void*> Pointers(std::vector<CuPointer>& arguments) {
-  std::vector<void*> out;
-  out.reserve(arguments.size());
-  for (CuPointer& v : arguments) out.push_back(&v);
-  return out;
+// The arguments of a kernel as the driver takes them, which `work` and this hold.
+struct Arguments {
+  std::vector<CuTensorMap> maps;
+  std::vector<void*> pointers;
+};
+ricci_status* ArgumentsOf(const Gpu& device, Work& work, Arguments& out) {
+  for (CuPointer& v : work.arguments) out.pointers.push_back(&v);
+  if (work.maps == nullptr) return nullptr;
+  out.maps.resize(work.maps->size());
+  for (size_t i = 0; i < out.maps.size(); ++i) {
+    const TensorMap& m = (*work.maps)[i];
+    const CuResult result = Encode(device.driver(), m, work.arguments[m.argument], out.maps[i]);
+    if (ricci_status* failed = device.Check("cuTensorMapEncodeTiled", result)) return failed;
+    out.pointers.push_back(&out.maps[i]);
+  }
+  return nullptr;
 }
 
 // ---- work as the driver's structs ----
@@ -44,7 +55,9 @@ CuMemsetNode MemsetNode(const Work& work) { return {work.arguments.front(), 0, w
 
 }  // namespace
 
-Work Before(const Work& work) { return {.kind = Work::kKernel, .function = work.before, .arguments = work.arguments}; }
+Work Before(const Work& work) {
+  return {.kind = Work::kKernel, .function = work.before, .arguments = work.arguments, .maps = work.maps};
+}
 
 // ---- the three ways ----
 ricci_status* Issue(const Gpu& device, Work work, CuStream stream) {
@@ -53,10 +66,11 @@ ricci_status* Issue(const Gpu& device, Work work, CuStream stream) {
   switch (work.kind) {
     case Work::kKernel: {
       const Function& f = *work.function;
-      std::vector<void*> pointers = Pointers(a);
+      Arguments given;
+      if (ricci_status* failed = ArgumentsOf(device, work, given)) return failed;
       return device.Check("cuLaunchKernel",
                           d.cuLaunchKernel(f.f, f.grid[0], f.grid[1], f.grid[2], f.block[0], f.block[1], f.block[2],
-                                           f.shared_bytes, stream, pointers.data(), nullptr));
+                                           f.shared_bytes, stream, given.pointers.data(), nullptr));
     }
     case Work::kCopy:
       return device.Check("cuMemcpyDtoDAsync", d.cuMemcpyDtoDAsync(a[0], a[1], work.bytes, stream));
@@ -74,8 +88,9 @@ ricci_status* AddNode(const Gpu& device, Work work, CuGraph graph, std::span<con
   const Driver& d = device.driver();
   switch (work.kind) {
     case Work::kKernel: {
-      std::vector<void*> pointers = Pointers(work.arguments);
-      const CuKernelNode node = KernelNode(*work.function, pointers);
+      Arguments given;
+      if (ricci_status* failed = ArgumentsOf(device, work, given)) return failed;
+      const CuKernelNode node = KernelNode(*work.function, given.pointers);
       return device.Check("cuGraphAddKernelNode",
                           d.cuGraphAddKernelNode(&out, graph, waits.data(), waits.size(), &node));
     }
@@ -99,8 +114,9 @@ ricci_status* ChangeNode(const Gpu& device, Work work, CuGraphExec exec, CuGraph
   const Driver& d = device.driver();
   switch (work.kind) {
     case Work::kKernel: {
-      std::vector<void*> pointers = Pointers(work.arguments);
-      const CuKernelNode node = KernelNode(*work.function, pointers);
+      Arguments given;
+      if (ricci_status* failed = ArgumentsOf(device, work, given)) return failed;
+      const CuKernelNode node = KernelNode(*work.function, given.pointers);
       return device.Check("cuGraphExecKernelNodeSetParams", d.cuGraphExecKernelNodeSetParams(exec, which, &node));
     }
     case Work::kCopy:

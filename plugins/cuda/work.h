@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu.h"
+#include "tensor_map.h"
 
 namespace ricci::cuda {
 
@@ -22,9 +23,10 @@ struct Work {
   const Function* before = nullptr;  // kKernel: a kernel with the same arguments that comes before it, if there is one
   // Of the kernel, 8 bytes each; kCopy: destination and source, kSet: destination, kRead: source.
   std::vector<CuPointer> arguments = {};
-  uint64_t bytes = 0;    // kCopy, kRead
-  uint32_t value = 0;    // kSet: of one word
-  void* host = nullptr;  // kRead: destination, pinned
+  const std::vector<TensorMap>* maps = nullptr;  // of the kernel, which come after its arguments; null: none
+  uint64_t bytes = 0;                            // kCopy, kRead
+  uint32_t value = 0;                            // kSet: of one word
+  void* host = nullptr;                          // kRead: destination, pinned
 };
 
 // The kernel that comes before the work, as work of its own.

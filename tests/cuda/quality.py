@@ -22,7 +22,7 @@ OLD_ARCHITECTURES = ["sm_75"]  # of texts that ask for the architecture
 RECORD = pathlib.Path(__file__).with_name("quality.json")
 README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
 TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
-MORE_IS_BETTER = {"occupancy", "tensor", "wgmma"}
+MORE_IS_BETTER = {"occupancy", "tensor", "wgmma", "boxes"}
 
 
 def programs(printer):
@@ -129,8 +129,8 @@ def table(results):
             lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
             continue
         k = max(kernels.values(), key=lambda k: k["instructions"])
-        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor", "wgmma")
-                 if k[n]]
+        other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor", "wgmma",
+                                          "boxes") if k.get(n)]
         lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
                      f"| {accesses(k['loads'], k['async'])} | {accesses(k['stores'])} | {k['loop']} | {k['loop_integer']} "
                      f"| {', '.join(other) or '-'} |")

@@ -70,13 +70,19 @@ def instructions(code):
     return out
 
 
+def is_wait(part):
+    """Whether threads only wait there, at a barrier in shared memory."""
+    ops = [op for op, _ in part if op != "label"]
+    return len(ops) < 16 and any(op.startswith("SYNCS.PHASECHK") for op in ops)
+
+
 def inner_loops(listing):
-    """The innermost loops, the longest first, without labels."""
+    """The innermost loops, the longest first, without labels; what only waits is none."""
     begin = {name: i for i, (op, name) in enumerate(listing) if op == "label"}
     loops = []
     for i, (op, operands) in enumerate(listing):
         target = re.search(r"(\.L_x_\d+)", operands) if op.startswith("BRA") else None
-        if target and begin.get(target.group(1), i) < i - 1:
+        if target and begin.get(target.group(1), i) < i - 1 and not is_wait(listing[begin[target.group(1)]:i + 1]):
             loops.append((begin[target.group(1)], i + 1))
     inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
     inner.sort(key=lambda a: a[0] - a[1])
@@ -115,4 +121,6 @@ def figures(code, log):
                      "local": count("LDL", "STL"), "shuffles": count("SHFL", "REDUX"), "barriers": count("BAR"),
                      "f64": count("DADD", "DMUL", "DFMA", "DSETP", "DMNMX"), "loop": len(loop),
                      "loop_integer": sum(op in INTEGER for op in loop)}
+        if out[name]["wgmma"]:
+            out[name]["boxes"] = count("UTMALDG")  # that the GPU copies by itself
     return out

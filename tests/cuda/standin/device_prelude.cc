@@ -6,6 +6,7 @@ namespace {
 constexpr const char* kPrelude = R"(
 #define __device__
 #define __global__
+#define __grid_constant__
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline
 #define __restrict__ __restrict
@@ -30,6 +31,13 @@ struct Meeting {
   unsigned group;
 };
 struct PtxOperand;
+// The box of a tensor map that begins at these coordinates, to a place whose address in shared memory is this.
+struct BoxToCopy {
+  char* to;
+  unsigned address, rank;
+  const void* map;
+  const int* at;
+};
 struct Place {
   Index block, blocks, thread, threads;
   void (*meet)(const Meeting&);
@@ -41,6 +49,11 @@ struct Place {
   void (*set_condition)(unsigned long long condition, unsigned value);
   void (*fence_proxy)();
   void (*fault)(const char* what);
+  void (*mbarrier_init)(void* at, unsigned arrivals, const void* site);
+  void (*mbarrier_arrive)(void* at, unsigned bytes, const void* site);
+  void (*mbarrier_wait)(void* at, unsigned parity, const void* site);
+  void (*copy_box)(const BoxToCopy& box, void* at, const void* site);
+  void (*has_waited)(unsigned group);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }

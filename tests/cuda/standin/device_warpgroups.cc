@@ -3,7 +3,8 @@
 //
 // A product is computed when it is waited for; until then its sums are not numbers. What it reads is noted, as reads of
 // the group, when it is issued, after each barrier since, and when it is waited for: so a stage that is written too
-// early, or was not written before, is a race, and gives wrong numbers too.
+// early, or was not written before, is a race, and gives wrong numbers too. The threads of a group share what it reads;
+// each piece may be written over once it is known that the warp of its thread has waited (race_log.h).
 #include "device_warpgroups.h"
 
 namespace ricci::cuda::standin {
@@ -66,17 +67,18 @@ RICCI_UNSEEN static inline const unsigned short* ricci_element(unsigned long lon
 }
 
 // The threads of the group share the pieces of 16 bytes.
-RICCI_UNSEEN static void ricci_note_factor(unsigned long long at, int turned, unsigned extent, const void* site) {
+RICCI_UNSEEN static void ricci_note_factor(unsigned long long at, int turned, unsigned extent, unsigned group,
+                                           const void* site) {
 #ifdef RICCI_CHECKED
   for (unsigned c = ricci_number() % 128; c < extent * 2; c += 128) {
     const unsigned side = turned ? c % (extent / 8) * 8 : c / 2, trip = turned ? c / (extent / 8) : c % 2 * 8;
-    here->access((void*)ricci_element(at, turned, side, trip), 16, 5, site);
+    here->access((void*)ricci_element(at, turned, side, trip), 16, 5 + group * 256, site);
   }
 #endif
 }
 RICCI_UNSEEN static void ricci_note_product(const RicciProduct& p) {
-  ricci_note_factor(p.rows_at, p.rows_turned, 64, p.site);
-  ricci_note_factor(p.columns_at, p.columns_turned, p.columns, p.site);
+  ricci_note_factor(p.rows_at, p.rows_turned, 64, p.group, p.site);
+  ricci_note_factor(p.columns_at, p.columns_turned, p.columns, p.group, p.site);
 }
 RICCI_UNSEEN static void ricci_after_barrier() {
   if (!ricci_has_products) return;
@@ -194,6 +196,9 @@ RICCI_UNSEEN __attribute__((noinline)) static void ricci_meet_wgmma_wait(unsigne
   }
   t.count = kept;
   t.is_fenced = false;
+  // The warp has waited as one: of what tensor cores have read for it each lane knows all.
+  here->has_waited(t.groups > but ? t.groups - but : 0);
+  ricci_meet("wgmma.wait_group, its end", RICCI_SITE, 0xffffffffu, 0);
 }
 RICCI_UNSEEN static void ricci_fence_proxy_async() { here->fence_proxy(); }
 #pragma GCC pop_options

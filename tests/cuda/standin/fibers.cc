@@ -5,8 +5,10 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "mbarriers.h"
 #include "stack_switch.h"
 
 namespace ricci::cuda::standin {
@@ -16,7 +18,7 @@ constexpr size_t kStackBytes = 384 << 10;  // the private arrays of a thread, an
 constexpr size_t kAloneBytes = 8 << 20;    // of the fiber in which threads run that never wait
 constexpr size_t kWarp = 32;
 
-enum class State : uint8_t { kReady, kMeets, kBarrier, kDone };
+enum class State : uint8_t { kReady, kMeets, kBarrier, kPhase, kDone };
 
 struct Fiber {
   Suspended suspended;
@@ -27,6 +29,7 @@ struct Fiber {
   State state = State::kReady;
   Meeting meeting;  // where it waits, with kMeets
   AsyncCopies copies;
+  PhaseWait wait;  // with kPhase
 };
 
 struct Block {
@@ -36,6 +39,7 @@ struct Block {
   Suspended scheduler;
   Fiber* running = nullptr;
   std::string fault;
+  Mbarriers mbarriers;
 };
 Block* block = nullptr;  // one at a time
 
@@ -91,12 +95,43 @@ void Ptx(const char* text, PtxOperand* operands, unsigned n, const void* site, c
   Leave();
 }
 void FenceProxy() {
-  if (block->launch.check != nullptr) block->launch.check->Show(block->running->thread);
+  if (block->launch.check != nullptr) block->launch.check->races().Show(block->running->thread);
+  block->mbarriers.Show(block->running->thread.number);
 }
 void FaultOf(const char* what) {
   block->fault = std::string(what) + ": thread " + std::to_string(block->running->thread.number);
   Leave();
 }
+
+// ---- mbarriers ----
+// Whether something is wrong, which ends the launch: the thread then leaves, with nothing in its stack.
+bool IsWrong(std::string wrong) {
+  block->fault = std::move(wrong);
+  return !block->fault.empty();
+}
+Asker WhoAsks(const void* site) { return {block->running->thread, block->launch.check, site}; }
+void InitMbarrier(void* at, unsigned arrivals, const void* site) {
+  if (IsWrong(block->mbarriers.Init(at, arrivals, WhoAsks(site)))) Leave();
+}
+void ArriveAtMbarrier(void* at, unsigned bytes, const void* site) {
+  if (IsWrong(block->mbarriers.Arrive(at, bytes, WhoAsks(site)))) Leave();
+}
+void CopyBox(const BoxToCopy& box, void* at, const void* site) {
+  if (IsWrong(block->mbarriers.Copy(box, at, WhoAsks(site)))) Leave();
+}
+void WaitForPhase(void* at, unsigned parity, const void* site) {
+  Fiber& f = *block->running;
+  f.wait = {at, parity};
+  if (IsWrong(block->mbarriers.BeginWait(at, WhoAsks(site)))) Leave();
+  if (!block->mbarriers.IsOver(f.wait, block->fault)) Wait(State::kPhase);
+  block->mbarriers.EndWait(f.wait, WhoAsks(site));
+}
+// The thread has waited for all of its groups of products before this one.
+void HasWaitedForProducts(unsigned group) {
+  Thread& t = block->running->thread;
+  RaceLog::Acquire(t, kReaders + t.number, group);
+}
+
 void NeverEnds() {
   block->fault = "never ends: thread " + std::to_string(block->running->thread.number) +
                  " runs after as many steps as a launch may have";
@@ -142,6 +177,11 @@ void PrepareFiber(Fiber& f, const Launch& launch, void (*begin)(), char* stack, 
   f.place.never_ends = NeverEnds;
   f.place.ptx = Ptx;
   f.place.fence_proxy = FenceProxy;
+  f.place.mbarrier_init = InitMbarrier;
+  f.place.mbarrier_arrive = ArriveAtMbarrier;
+  f.place.mbarrier_wait = WaitForPhase;
+  f.place.copy_box = CopyBox;
+  f.place.has_waited = HasWaitedForProducts;
   f.place.fault = FaultOf;
   f.stack = stack;
   f.stack_bytes = bytes;
@@ -233,6 +273,7 @@ void Exchange(Fiber& f) {
   }
   LaunchCheck* const check = block->launch.check;
   if (check != nullptr && std::strcmp(met.what, "__syncwarp") == 0) check->SyncWarp(lanes);
+  if (std::strcmp(met.what, kEndOfWait) == 0) RaceLog::SyncAgents(lanes);
 }
 
 // ---- the order ----
@@ -268,6 +309,8 @@ bool AdvanceWarp(Block& b, size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       Fiber& f = b.fibers[b.order[i]];
       if (f.state == State::kMeets && HaveCome(f)) Exchange(f), more = true;
+      if (f.state == State::kPhase && b.mbarriers.IsOver(f.wait, b.fault)) f.state = State::kReady, more = true;
+      if (!b.fault.empty()) return true;
     }
     any |= more;
   }
@@ -287,6 +330,7 @@ bool Advance(Block& b) {
     threads.push_back(&f.thread);
   }
   if (b.launch.check != nullptr) b.launch.check->Barrier(threads);
+  b.fault = b.mbarriers.AfterBarrier(b.launch.check);
   return true;
 }
 
@@ -294,6 +338,7 @@ bool Advance(Block& b) {
 std::string At(const Fiber& f) {
   const std::string thread = "thread " + std::to_string(NumberOf(f));
   if (f.state == State::kDone) return thread + " has ended";
+  if (f.state == State::kPhase) return thread + " waits at " + block->mbarriers.Text(f.wait);
   return thread + " waits at " + (f.state == State::kBarrier ? "__syncthreads" : f.meeting.what);
 }
 
@@ -316,6 +361,9 @@ std::string WhyApart(const Fiber& f) {
 }
 
 std::string WhyStuck(const Block& b) {
+  for (const Fiber& f : b.fibers) {
+    if (f.state == State::kPhase) return "a phase that never completes: " + At(f);
+  }
   for (const Fiber& f : b.fibers) {
     if (f.state == State::kMeets) return "wrong mask or operation of a warp: " + At(f) + ", " + WhyApart(f);
   }
@@ -342,6 +390,7 @@ std::string RunBlock(const Launch& launch) {
   while (b.fault.empty() && !All(b, State::kDone)) {
     if (!Advance(b)) b.fault = WhyStuck(b);
   }
+  if (b.fault.empty()) b.fault = b.mbarriers.AtEnd();
   block = nullptr;
   return b.fault;
 }

@@ -126,7 +126,8 @@ bool Library::Find(const std::string& name, Function& out) {
   std::memcpy(&out.kernel, &p, sizeof p);
   const uint64_t about = out.kernel(nullptr, nullptr);
   out.name = name;
-  out.arguments = about & (kMeets - 1);
+  out.arguments = about % kMaps;
+  out.maps = about % kMeets / kMaps;
   out.meets = (about & kMeets) != 0;
   out.library = this;
   return true;

@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace ricci::cuda::standin {
 namespace {
 
 // The kinds of accesses as the prelude gives them; what is not of one size may have any alignment.
+// With the last one, in the bits from 8 on, the number of the group of products.
 enum Kind : uint32_t { kRead, kWrite, kAtomic, kReadOfRange, kWriteOfRange, kReadByTensorCores };
 Access AccessOf(uint32_t kind) {
   if (kind == Kind::kAtomic) return Access::kAtomic;
   return kind == kWrite || kind == kWriteOfRange ? Access::kWrite : Access::kRead;
 }
-constexpr uint32_t kGroup = 128, kMostThreads = 1024;  // of threads
+constexpr uint32_t kGroup = 128;  // threads
 std::string ThreadName(uint32_t number) {
-  if (number < kMostThreads) return "thread " + std::to_string(number);
-  return "group of warps " + std::to_string(number - kMostThreads);
+  if (number < kReaders) return "thread " + std::to_string(number);
+  if (number < kCopiers) return "group of warps " + std::to_string((number - kReaders) / kGroup);
+  return "a copy for mbarrier " + std::to_string(number - kCopiers);
 }
 const char* Verb(Access a) {
   return a == Access::kRead ? "reads" : a == Access::kWrite ? "writes" : "updates atomically";
@@ -59,15 +62,15 @@ LaunchCheck::~LaunchCheck() {
 void LaunchCheck::BeginBlock(uint64_t block) {
   block_ = block;
   races_.BeginBlock(block);
-  groups_.resize(kMostThreads / kGroup);
-  for (uint32_t g = 0; g < groups_.size(); ++g) {
-    groups_[g] = {.number = kMostThreads + g, .met = {}, .hidden = {}};
+  readers_.resize(kCopiers - kReaders);
+  for (uint32_t t = 0; t < readers_.size(); ++t) {
+    readers_[t] = {.number = kReaders + t, .met = {}, .hidden = {}};
   }
 }
 
 void LaunchCheck::Barrier(std::vector<Thread*>& threads) {
   races_.Barrier(threads);
-  for (Thread& g : groups_) g.segment = 0;
+  for (Thread& r : readers_) r.segment = 0;
 }
 
 void LaunchCheck::EndBlock() {
@@ -95,15 +98,12 @@ const LaunchCheck::Buffer* LaunchCheck::BufferOf(uintptr_t p) {
 
 bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site) {
   if (p - stack_ < stack_bytes_) return true;
-  if (kind == kReadByTensorCores) return NoteByTensorCores(p, bytes, site);
+  if (kind % 256 == kReadByTensorCores) return NoteByTensorCores(p, bytes, kind / 256, site);
   const Access access = AccessOf(kind);
-  Library& library = *function_.library;
-  SharedSection* const section = library.fixed.Has(p)     ? &library.fixed
-                                 : library.dynamic.Has(p) ? &library.dynamic
-                                                          : nullptr;
+  SharedSection* const section = SectionOf(p);
   const Buffer* const buffer = section != nullptr ? nullptr : BufferOf(p);
   if (section == nullptr && buffer == nullptr) {
-    if (library.Has(p)) return true;  // tables
+    if (function_.library->Has(p)) return true;  // tables
     return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
   }
   const bool of_one_size = kind <= Kind::kAtomic;
@@ -134,18 +134,47 @@ bool LaunchCheck::NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes
   return true;
 }
 
-// They read at any time between what issues a product and what waits for it, and only what was shown to them.
-bool LaunchCheck::NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* site) {
+SharedSection* LaunchCheck::SectionOf(uintptr_t p) const {
   Library& library = *function_.library;
-  SharedSection& section = library.dynamic.Has(p) ? library.dynamic : library.fixed;
-  Thread* const thread = thread_;
-  thread_ = &groups_[thread->number / kGroup];
-  const bool goes_on = NoteShared(section, p, bytes, Access::kRead, site);
+  return library.fixed.Has(p) ? &library.fixed : library.dynamic.Has(p) ? &library.dynamic : nullptr;
+}
+
+bool LaunchCheck::NoteBy(Thread& agent, SharedSection& section, uintptr_t p, uint32_t bytes, Access access,
+                         const void* site) {
+  Thread* const thread = std::exchange(thread_, &agent);
   RaceLog::Race last;
-  if (goes_on && !has_complained_ && !races_.IsShown(section.shadow, p - section.begin, bytes, last)) {
-    has_complained_ = true;
-    Complain("no fence.proxy.async: " + Said(Access::kRead, bytes, PlaceOf(p), site) + ", which " + Other(last));
-  }
+  const bool is_shown =
+      races_.IsShown(section.shadow, p - section.begin, bytes, /*also_reads=*/access == Access::kWrite, last);
+  const bool goes_on = NoteShared(section, p, bytes, access, site);
+  if (goes_on && !is_shown) ComplainOfProxy(access, bytes, p, site, last);
+  thread_ = thread;
+  return goes_on;
+}
+
+void LaunchCheck::ComplainOfProxy(Access access, uint32_t bytes, uintptr_t p, const void* site,
+                                  const RaceLog::Race& last) {
+  if (std::exchange(has_complained_, true)) return;
+  Complain("no fence.proxy.async: " + Said(access, bytes, PlaceOf(p), site) + ", which " + Other(last));
+}
+
+// They read at any time between what issues a product and what waits for it, and only what was shown to them.
+bool LaunchCheck::NoteByTensorCores(uintptr_t p, uint32_t bytes, uint32_t group, const void* site) {
+  SharedSection* const section = SectionOf(p);
+  Thread& reader = readers_[thread_->number];
+  if (reader.epoch != group + 1) reader.segment = 0;
+  reader.epoch = group + 1;
+  reader.asked = thread_;
+  return NoteBy(reader, section != nullptr ? *section : function_.library->fixed, p, bytes, Access::kRead, site);
+}
+
+bool LaunchCheck::NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, bool writes, const void* site) {
+  SharedSection* const section = writes ? SectionOf(p) : nullptr;
+  if (section != nullptr) return NoteBy(agent, *section, p, bytes, Access::kWrite, site);
+  const Buffer* const buffer = writes ? nullptr : BufferOf(p);
+  Thread* const thread = std::exchange(thread_, &agent);
+  const Access access = writes ? Access::kWrite : Access::kRead;
+  const bool goes_on = buffer != nullptr ? NoteGlobal(*buffer, p, bytes, access, site)
+                                         : Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
   thread_ = thread;
   return goes_on;
 }

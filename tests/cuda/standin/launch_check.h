@@ -20,12 +20,14 @@ class LaunchCheck {
   void BeginBlock(uint64_t block);
   void EndBlock();
   void Barrier(std::vector<Thread*>& threads);
-  void Show(Thread& t) { races_.Show(t); }
   void SyncWarp(const std::vector<Thread*>& lanes) { races_.SyncWarp(lanes); }
+  RaceLog& races() { return races_; }
   // The thread that runs from now on; what is in its stack is its own.
   void Runs(Thread* t, uintptr_t stack, uint64_t bytes);
   // False if the launch cannot go on, for the reason that Fault() gives.
   bool Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site);
+  // What `agent` reads of memory of the device, and writes to shared memory, for the thread that has asked it to.
+  bool NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, bool writes, const void* site);
   const std::string& Fault() const { return fault_; }
   // After the launch: what it has touched, as accesses of `step`.
   void Touch(const StepRef& step) const;
@@ -41,8 +43,11 @@ class LaunchCheck {
 
   const Buffer* BufferOf(uintptr_t p);
   bool NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site);
-  bool NoteByTensorCores(uintptr_t p, uint32_t bytes, const void* site);
   void NoteWritten(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
+  bool NoteByTensorCores(uintptr_t p, uint32_t bytes, uint32_t group, const void* site);
+  bool NoteBy(Thread& agent, SharedSection& section, uintptr_t p, uint32_t bytes, Access access, const void* site);
+  void ComplainOfProxy(Access access, uint32_t bytes, uintptr_t p, const void* site, const RaceLog::Race& last);
+  SharedSection* SectionOf(uintptr_t p) const;
   bool NoteGlobal(const Buffer& b, uintptr_t p, uint32_t bytes, Access access, const void* site);
   bool Fail(const std::string& what);
   void Complain(const std::string& what);
@@ -57,7 +62,7 @@ class LaunchCheck {
   const uint64_t shared_bytes_;
   std::vector<Buffer> buffers_;         // by address
   const Buffer* latest_[kLatest] = {};  // that were found, by the page of the address
-  std::vector<Thread> groups_;          // of four warps, as whose reads those of tensor cores count
+  std::vector<Thread> readers_;         // by thread: as whom tensor cores read for it
   Thread* thread_ = nullptr;
   uintptr_t stack_ = 0;
   uint64_t stack_bytes_ = 0, block_ = 0;

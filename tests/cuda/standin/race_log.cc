@@ -5,10 +5,35 @@
 namespace ricci::cuda::standin {
 namespace {
 
-// A set is a segment, or with one of these bits: the number of a record of lanes; a segment of one of several warps
-// in the same interval of a block; a segment of one of several blocks.
-constexpr uint32_t kTag = 3u << 30, kOfLanes = 1u << 30, kOfWarps = 2u << 30, kOfBlocks = 3u << 30;
+// A set is a segment, or with one of these bits: the number of a record of a family; a segment of one of several
+// families in the same interval of a block; a segment of one of several blocks.
+constexpr uint32_t kTag = 3u << 30, kOfFamily = 1u << 30, kOfFamilies = 2u << 30, kOfBlocks = 3u << 30;
 uint32_t NumberOf(uint32_t set) { return set & ~kTag; }
+
+// Families: the lanes of a warp; the readers for threads with the same place in their group of warps, who read the same
+// pieces of a factor that groups share; of copiers each alone.
+constexpr uint32_t kGroup = 128;  // threads
+uint32_t FamilyOf(uint32_t number) {
+  if (number < kReaders) return number / kLanes;
+  return number < kCopiers ? kReaders + (number - kReaders) % kGroup : number;
+}
+uint32_t PlaceInFamily(uint32_t number) {
+  if (number < kReaders) return number % kLanes;
+  return number < kCopiers ? (number - kReaders) / kGroup : 0;
+}
+uint32_t NumberIn(uint32_t family, uint32_t place) {
+  if (family < kReaders) return family * kLanes + place;
+  return family < kCopiers ? family + place * kGroup : family;
+}
+
+void Raise(Epochs& to, uint32_t number, uint32_t epoch) {
+  if (to.size() <= number) to.resize(number + 1);
+  to[number] = std::max(to[number], epoch);
+}
+void Raise(Epochs& to, const Epochs& from, uint32_t first = 0) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (uint32_t n = first; n < from.size(); ++n) to[n] = std::max(to[n], from[n]);
+}
 
 }  // namespace
 
@@ -21,16 +46,16 @@ Page& Shadow::NewPage(uint64_t number) {
 void RaceLog::BeginLaunch() {
   ++launch_;
   first_segment_ += static_cast<uint32_t>(segments_.size());
-  first_lanes_ += static_cast<uint32_t>(lanes_.size());
+  first_family_ += static_cast<uint32_t>(families_.size());
   segments_.clear();
-  lanes_.clear();
+  families_.clear();
 }
 
 void RaceLog::BeginBlock(uint64_t block) {
   block_ = block;
   interval_ = 0;
   first_of_block_ = first_segment_ + static_cast<uint32_t>(segments_.size());
-  first_lanes_of_block_ = first_lanes_ + static_cast<uint32_t>(lanes_.size());
+  first_family_of_block_ = first_family_ + static_cast<uint32_t>(families_.size());
 }
 
 void RaceLog::Barrier(std::vector<Thread*>& threads) {
@@ -39,10 +64,10 @@ void RaceLog::Barrier(std::vector<Thread*>& threads) {
 }
 
 void RaceLog::SyncWarp(const std::vector<Thread*>& lanes) {
-  std::vector<uint32_t> met(kLanes);
+  Epochs met;
   for (const Thread* const t : lanes) {
-    for (uint32_t l = 0; l < t->met.size(); ++l) met[l] = std::max(met[l], t->met[l]);
-    met[t->number % kLanes] = t->epoch;
+    Raise(met, t->met);
+    Raise(met, t->number, t->epoch);
   }
   for (Thread* const t : lanes) {
     t->met = met;
@@ -51,18 +76,39 @@ void RaceLog::SyncWarp(const std::vector<Thread*>& lanes) {
   }
 }
 
+void RaceLog::SyncAgents(const std::vector<Thread*>& lanes) {
+  Epochs met;
+  for (const Thread* const t : lanes) Raise(met, t->met, kReaders);
+  for (Thread* const t : lanes) Raise(t->met, met, kReaders);
+}
+
+void RaceLog::Release(Thread& t, Epochs& to) {
+  Raise(to, t.met);
+  Raise(to, t.number, t.epoch);
+  ++t.epoch;
+  t.segment = 0;
+}
+void RaceLog::Acquire(Thread& t, const Epochs& from) { Raise(t.met, from); }
+void RaceLog::Acquire(Thread& t, uint32_t number, uint32_t epoch) { Raise(t.met, number, epoch); }
+
 void RaceLog::Show(Thread& t) {
   for (const uint32_t s : t.hidden) segments_[s - first_segment_].is_shown = true;
   t.hidden.clear();
   t.segment = 0;
 }
 
-bool RaceLog::IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, Race& out) const {
+// Of a set of several the segment that it names.
+bool RaceLog::IsSeen(uint32_t set, uint64_t byte, Access access, Race& out) const {
+  if ((set & kTag) == kOfFamily || NumberOf(set) < first_of_block_ || At(NumberOf(set)).is_shown) return true;
+  out = {byte, At(NumberOf(set)).block, At(NumberOf(set)).thread, access};
+  return false;
+}
+
+bool RaceLog::IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, bool also_reads, Race& out) const {
   for (uint64_t b = offset; b < offset + bytes; ++b) {
-    const uint32_t write = shadow.At(b).cells[b % Page::kBytes].write;
-    if (write < first_of_block_ || At(write).is_shown) continue;
-    out = {b, At(write).block, At(write).thread, Access::kWrite};
-    return false;
+    const Cell& cell = shadow.At(b).cells[b % Page::kBytes];
+    if (!IsSeen(cell.write, b, Access::kWrite, out)) return false;
+    if (also_reads && !IsSeen(cell.reads, b, Access::kRead, out)) return false;
   }
   return true;
 }
@@ -71,9 +117,9 @@ void RaceLog::Forget() { *this = RaceLog(); }
 
 uint32_t RaceLog::SegmentOf(Thread& t) {
   if (t.segment == 0) {
-    segments_.push_back({block_, interval_, t.number, t.epoch});
+    segments_.push_back({block_, interval_, t.number, t.epoch, t.number >= kReaders});
     t.segment = first_segment_ + static_cast<uint32_t>(segments_.size()) - 1;
-    t.hidden.push_back(t.segment);
+    if (t.number < kReaders) t.hidden.push_back(t.segment);
   }
   return t.segment;
 }
@@ -81,13 +127,27 @@ uint32_t RaceLog::SegmentOf(Thread& t) {
 bool RaceLog::InOrder(const Segment& s, const Thread& t) const {
   if (s.block != block_) return false;
   if (s.interval != interval_ || s.thread == t.number) return true;
-  if (s.thread / kLanes != t.number / kLanes || t.met.empty()) return false;
-  return s.epoch <= t.met[s.thread % kLanes];
+  const Thread& knows = t.asked != nullptr ? *t.asked : t;
+  return s.thread == knows.number || (s.thread < knows.met.size() && s.epoch <= knows.met[s.thread]);
 }
 
 bool RaceLog::IsFresh(uint32_t set, bool of_block) const {
-  if ((set & kTag) == kOfLanes) return NumberOf(set) >= (of_block ? first_lanes_of_block_ : first_lanes_);
+  if ((set & kTag) == kOfFamily) return NumberOf(set) >= (of_block ? first_family_of_block_ : first_family_);
   return NumberOf(set) >= (of_block ? first_of_block_ : first_segment_);
+}
+
+void RaceLog::AddToFamily(uint32_t& set, const Thread& t, uint32_t mine) {
+  OfFamily& f = families_[NumberOf(set) - first_family_];
+  if (f.block != block_) {
+    set = kOfBlocks | mine;
+  } else if (f.interval != interval_) {
+    set = mine;
+  } else if (f.family == FamilyOf(t.number)) {
+    uint32_t& epoch = f.epochs[PlaceInFamily(t.number)];
+    epoch = std::max(epoch, t.epoch);
+  } else {
+    set = kOfFamilies | mine;
+  }
 }
 
 void RaceLog::Add(uint32_t& set, Thread& t, bool of_block) {
@@ -97,36 +157,24 @@ void RaceLog::Add(uint32_t& set, Thread& t, bool of_block) {
     return;
   }
   if (set == mine || tag == kOfBlocks) return;
-  if (tag == kOfLanes) {
-    LanesOfWarp& l = lanes_[NumberOf(set) - first_lanes_];
-    if (l.block != block_) {
-      set = kOfBlocks | mine;
-    } else if (l.interval != interval_) {
-      set = mine;
-    } else if (l.warp == t.number / kLanes) {
-      l.epochs[t.number % kLanes] = t.epoch;
-    } else {
-      set = kOfWarps | mine;
-    }
-    return;
-  }
+  if (tag == kOfFamily) return AddToFamily(set, t, mine);
   const Segment& s = At(NumberOf(set));
   if (s.block != block_) {
     set = kOfBlocks | mine;
   } else if (s.interval != interval_) {
     set = mine;
-  } else if (tag == kOfWarps) {
+  } else if (tag == kOfFamilies || (s.thread == t.number && s.epoch > t.epoch)) {
     return;
   } else if (InOrder(s, t)) {
     set = mine;
-  } else if (s.thread / kLanes != t.number / kLanes) {
-    set = kOfWarps | mine;
+  } else if (FamilyOf(s.thread) != FamilyOf(t.number)) {
+    set = kOfFamilies | mine;
   } else {
-    LanesOfWarp l{block_, interval_, t.number / kLanes, {}};
-    l.epochs[s.thread % kLanes] = s.epoch;
-    l.epochs[t.number % kLanes] = t.epoch;
-    lanes_.push_back(l);
-    set = kOfLanes | (first_lanes_ + static_cast<uint32_t>(lanes_.size()) - 1);
+    OfFamily f{block_, interval_, FamilyOf(t.number), {}};
+    f.epochs[PlaceInFamily(s.thread)] = s.epoch;
+    f.epochs[PlaceInFamily(t.number)] = t.epoch;
+    families_.push_back(f);
+    set = kOfFamily | (first_family_ + static_cast<uint32_t>(families_.size()) - 1);
   }
 }
 
@@ -139,15 +187,15 @@ bool RaceLog::Fail(const Segment& s, Race& out) const {
 bool RaceLog::AllInOrder(uint32_t set, const Thread& t, bool of_block, Race& out) const {
   if (set == 0 || !IsFresh(set, of_block)) return true;
   const uint32_t tag = set & kTag;
-  if (tag != kOfLanes) {
+  if (tag != kOfFamily) {
     const Segment& s = At(NumberOf(set));
-    if (tag == kOfBlocks || (tag == kOfWarps && s.block == block_ && s.interval == interval_)) return Fail(s, out);
+    if (tag == kOfBlocks || (tag == kOfFamilies && s.block == block_ && s.interval == interval_)) return Fail(s, out);
     return InOrder(s, t) || Fail(s, out);
   }
-  const LanesOfWarp& l = lanes_[NumberOf(set) - first_lanes_];
-  if (l.block == block_ && l.interval != interval_) return true;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    const Segment s{l.block, l.interval, l.warp * kLanes + lane, l.epochs[lane]};
+  const OfFamily& f = families_[NumberOf(set) - first_family_];
+  if (f.block == block_ && f.interval != interval_) return true;
+  for (uint32_t place = 0; place < kLanes; ++place) {
+    const Segment s{f.block, f.interval, NumberIn(f.family, place), f.epochs[place]};
     if (s.epoch != 0 && !InOrder(s, t)) return Fail(s, out);
   }
   return true;

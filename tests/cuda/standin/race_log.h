@@ -1,9 +1,12 @@
 // RaceLog: who has read and written each byte of memory in a launch, so that two threads that are not in order show.
 //
 // Threads of a block are in order where a barrier lies between them; lanes of a warp also where they met at a
-// __syncwarp, directly or through others; threads of different blocks never. What a byte remembers is exact and small:
-// the last write, and of the reads (and of the atomic operations) since then as much as the next write can race with:
-// one, or those of each lane of a warp, or that several warps or several blocks have read.
+// __syncwarp, and threads where one has waited for an mbarrier at which the other has arrived, directly or through
+// others; threads of different blocks never. What tensor cores read and what the GPU copies by itself counts as done by
+// agents, who begin when a thread asks for it and of whose end threads get to know. What a byte remembers is exact and
+// small: the last write, and of the reads (and of the atomic operations) since then as much as the next write can race
+// with: one, or those of each of a family (lanes of a warp; agents of tensor cores that read the same), or that several
+// warps or several blocks have read.
 #ifndef RICCI_TESTS_CUDA_RACE_LOG_H_
 #define RICCI_TESTS_CUDA_RACE_LOG_H_
 #include <array>
@@ -16,14 +19,22 @@ namespace ricci::cuda::standin {
 
 enum class Access : uint8_t { kRead, kWrite, kAtomic };
 constexpr uint32_t kLanes = 32;
+// Numbers below the first are threads of the block; from there on agents, each with epochs of its own: as whom tensor
+// cores read for a thread, by the groups of products that it has committed; and as whom bytes come that count at an
+// mbarrier, by its phases.
+constexpr uint32_t kReaders = 1024, kCopiers = 2048;
 
-// A thread of the block that runs.
+// By number, the epoch up to which somebody is in order; 0, or beyond the end: not at all.
+using Epochs = std::vector<uint32_t>;
+
+// A thread of the block that runs, or an agent.
 struct Thread {
-  uint32_t number = 0;        // in its block
-  uint32_t segment = 0;       // what it has done since it last met others; 0: nothing yet
-  uint32_t epoch = 1;         // counts the times that it has met others of its warp
-  std::vector<uint32_t> met;  // of each lane of its warp the epoch up to which it is in order; empty: it has met none
-  std::vector<uint32_t> hidden;  // segments since it has last shown what it wrote to tensor cores
+  uint32_t number = 0;   // in its block
+  uint32_t segment = 0;  // what it has done since it last met others; 0: nothing yet
+  uint32_t epoch = 1;    // counts the times that it has met others
+  Epochs met;
+  std::vector<uint32_t> hidden;   // segments since it has last shown what it did to tensor cores
+  const Thread* asked = nullptr;  // of an agent: by whom, before whose doing it does not begin
 };
 
 // Of each byte: numbers of segments, or sets of them.
@@ -65,10 +76,17 @@ class RaceLog {
   void Barrier(std::vector<Thread*>& threads);
   // These lanes of a warp have met.
   void SyncWarp(const std::vector<Thread*>& lanes);
-  // What the thread has written until now may be read by tensor cores (fence.proxy.async).
+  // As SyncWarp, but only what they know of agents: work that they have waited for together.
+  static void SyncAgents(const std::vector<Thread*>& lanes);
+  // What the thread has done until now is before whoever gets to know these epochs.
+  void Release(Thread& t, Epochs& to);
+  static void Acquire(Thread& t, const Epochs& from);
+  static void Acquire(Thread& t, uint32_t number, uint32_t epoch);
+  // What the thread has done until now is before what tensor cores and copies of the GPU do (fence.proxy.async).
   void Show(Thread& t);
-  // Whether all these bytes, which the block has written, were shown by who has written them last.
-  bool IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, Race& out) const;
+  // Whether all these bytes, which the block has written, were shown by who has written them last; and, if they are to
+  // be written over, by who has read them since.
+  bool IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, bool also_reads, Race& out) const;
   // An access of memory of the device, or of the block alone. True, with the first one, if it races.
   bool Note(Thread& t, Shadow& shadow, uint64_t offset, uint64_t bytes, Access access, bool of_block, Race& out);
   // Whether this block has written all these bytes of its memory. If not, `missing` is the first that it has not.
@@ -84,15 +102,17 @@ class RaceLog {
     uint32_t interval = 0, thread = 0, epoch = 0;
     bool is_shown = false;
   };
-  struct LanesOfWarp {
+  struct OfFamily {
     uint64_t block;
-    uint32_t interval, warp, epochs[kLanes];
+    uint32_t interval, family, epochs[kLanes];
   };
 
   uint32_t SegmentOf(Thread& t);
   const Segment& At(uint32_t segment) const { return segments_[segment - first_segment_]; }
   bool InOrder(const Segment& earlier, const Thread& t) const;
   bool IsFresh(uint32_t set, bool of_block) const;
+  bool IsSeen(uint32_t set, uint64_t byte, Access access, Race& out) const;
+  void AddToFamily(uint32_t& set, const Thread& t, uint32_t mine);
   void Add(uint32_t& set, Thread& t, bool of_block);
   // Whether all of a set are in order before `t`; if not, who is not.
   bool AllInOrder(uint32_t set, const Thread& t, bool of_block, Race& out) const;
@@ -101,9 +121,9 @@ class RaceLog {
   uint64_t launch_ = 0, block_ = 0;
   uint32_t interval_ = 0;
   uint32_t first_segment_ = 1, first_of_block_ = 1;  // older numbers belong to the past
-  uint32_t first_lanes_ = 0, first_lanes_of_block_ = 0;
+  uint32_t first_family_ = 0, first_family_of_block_ = 0;
   std::vector<Segment> segments_;
-  std::vector<LanesOfWarp> lanes_;
+  std::vector<OfFamily> families_;
 };
 
 }  // namespace ricci::cuda::standin

@@ -107,7 +107,7 @@ class Machine {
   std::map<std::pair<Context*, uintptr_t>, Stream*> default_streams;  // by context and handle
   std::vector<std::shared_ptr<Capture>> captures;                     // those that have not ended
   int64_t pools = 0;
-  int process = getpid();  // whose driver it is
+  int process = getpid();        // whose driver it is
   int64_t retained[kDevices]{};  // of `contexts`
   int64_t streams = 0, modules = 0, contexts = 0, graphs = 0, execs = 0;
   StepLog steps;
@@ -178,6 +178,7 @@ struct Meeting {
   void* all = nullptr;
   unsigned group = 0;  // so many threads meet in place of a warp, who must all give the same and get nothing
 };
+struct BoxToCopy;
 // Where a thread is: block, blocks, thread in its block, threads of a block; each by x, y, z.
 struct Place {
   unsigned block[3], blocks[3], thread[3], threads[3];
@@ -194,16 +195,24 @@ struct Place {
   void (*set_condition)(unsigned long long condition, unsigned value);  // cudaGraphSetConditional
   void (*fence_proxy)();            // the thread shows what it has written to tensor cores (race_log.h)
   void (*fault)(const char* what);  // the thread has done what a GPU forbids: the launch ends
+  // Barriers in shared memory and copies that count at them (mbarriers.h).
+  void (*mbarrier_init)(void* at, unsigned arrivals, const void* site);
+  void (*mbarrier_arrive)(void* at, unsigned bytes, const void* site);
+  void (*mbarrier_wait)(void* at, unsigned parity, const void* site);
+  void (*copy_box)(const BoxToCopy& box, void* at, const void* site);
+  void (*has_waited)(unsigned group);  // for all groups of products before this one
 };
+constexpr const char* kEndOfWait = "wgmma.wait_group, its end";  // where lanes meet then
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
-// arguments it has, and kMeets if its threads wait for each other.
-constexpr uint64_t kMeets = uint64_t{1} << 32;
+// arguments it has, times kMaps how many of these are tensor maps, the last ones, and kMeets if its threads wait for
+// each other.
+constexpr uint64_t kMaps = uint64_t{1} << 16, kMeets = uint64_t{1} << 32;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
 // `image` is what the compiler gave as machine code, or PTX.
 CuResult LoadModule(const void* image, int driver_version, Module& out);
 
 // ---- standin_launch.cc ----
-// A launch as an operation: arguments are eight bytes at most, and kept as they are now.
+// A launch as an operation: arguments are eight bytes at most, or tensor maps, and kept as they are now.
 CuResult MakeLaunch(CuFunction f, const unsigned (&grid)[3], const unsigned (&block)[3], void** arguments,
                     unsigned shared_bytes, Work& out);
 std::string NameOf(CuFunction f);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "device_matrices.h"
+#include "device_mbarriers.h"
 #include "device_prelude.h"
 #include "device_warpgroups.h"
 #include "kernel_cache.h"
@@ -56,17 +57,18 @@ std::string Callers(const std::string& text) {
                  close = text.find(')', open);
     std::istringstream arguments(text.substr(open + 1, close - open - 1));
     std::string values, one;
-    int n = 0;
+    int n = 0, maps = 0;
     while (std::getline(arguments, one, ',')) {
       const std::string type = one.substr(0, one.find_last_of("* ") + 1);
       values += std::string(n == 0 ? "" : ", ") + "*(" + type + "*)a[" + std::to_string(n) + "]";
       ++n;
+      maps += type.find("u64x16") != type.npos ? 1 : 0;
     }
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
     const bool meets = HasAny(body, meeting);
     out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
            "(void** a, const Place* p) {\n  if (p == 0) return " +
-           std::to_string(static_cast<uint64_t>(n) | (meets ? kMeets : 0)) +
+           std::to_string(static_cast<uint64_t>(n) | static_cast<uint64_t>(maps) * kMaps | (meets ? kMeets : 0)) +
            "ull;\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
            ");\n  ricci_end_thread();\n  return 0;\n}\n";
   }
@@ -140,8 +142,8 @@ std::string WithInlineFunctions(const std::string& text) {
 
 // What g++ compiles for a program.
 std::string TextFor(const Program& p) {
-  static const std::string& before =
-      *new std::string(WithInlineFunctions(std::string(DevicePrelude()) + DeviceMatrices() + DeviceWarpgroups()));
+  static const std::string& before = *new std::string(
+      WithInlineFunctions(std::string(DevicePrelude()) + DeviceMatrices() + DeviceWarpgroups() + DeviceMbarriers()));
   std::ostringstream out;
   const std::string text = WithDynamicArrays(p.source);
   out << before << (is_evaluated ? WithInlineFunctions(PtxPrelude()) : "")

@@ -1,6 +1,7 @@
 // Launches of kernels: blocks one after the other, in an order that the seed decides.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -49,14 +50,15 @@ void MightWrite(const std::vector<CuPointer>& arguments) {
 
 // Kernels run one at a time, since their shared memory is that of the code. True if none of its threads did what ends
 // a launch.
-void RunGrid(const Function& f, std::vector<CuPointer>& values, const Place& place, uint64_t shared_bytes,
-             const StepRef& step) {
+void RunGrid(const Function& f, std::vector<CuPointer>& values, std::vector<CuTensorMap>& maps, const Place& place,
+             uint64_t shared_bytes, const StepRef& step) {
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
   if (f.module->is_unloaded) return Complain("kernel " + f.name + ": its module was unloaded before it ran");
   std::optional<LaunchCheck> check;
   std::vector<void*> arguments;
   for (CuPointer& v : values) arguments.push_back(&v);
+  for (CuTensorMap& m : maps) arguments.push_back(&m);
   Machine& machine = Machine::Get();
   const uint64_t seed = machine.seed <= 2 ? machine.seed : machine.seed + kSeeds * machine.launches++;
   Launch launch{f, arguments.data(), place, seed, nullptr};
@@ -98,9 +100,12 @@ CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsign
   }
   if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > f.most_shared) return kInvalidValue;
   std::vector<CuPointer> values;
-  for (uint64_t i = 0; i < f.arguments; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
-  out = [&f, values, place, shared_bytes](const StepRef& step) mutable {
-    RunGrid(f, values, place, shared_bytes, step);
+  std::vector<CuTensorMap> maps(f.maps);
+  const uint64_t n = f.arguments - f.maps;
+  for (uint64_t i = 0; i < n; ++i) values.push_back(*static_cast<CuPointer*>(arguments[i]));
+  for (uint64_t i = 0; i < f.maps; ++i) std::memcpy(&maps[i], arguments[n + i], sizeof maps[i]);
+  out = [&f, values, maps, place, shared_bytes](const StepRef& step) mutable {
+    RunGrid(f, values, maps, place, shared_bytes, step);
   };
   return kCuSuccess;
 }
