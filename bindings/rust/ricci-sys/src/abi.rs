@@ -545,6 +545,10 @@ pub const RICCI_STEP_SOURCE: u32 = 10;
 /// it does more than write its results: such calls keep their order
 pub const RICCI_CALL_EFFECT: u32 = 1;
 
+/// Its launch runs on the host, on any thread, with no stream: operands, results and workspace are memory of the
+/// host then, to and from which the backend copies. Others are functions of the device, where all these are.
+pub const RICCI_CALL_ON_HOST: u32 = 2;
+
 pub const RICCI_COPY_TO_DEVICE: u32 = 1;
 
 pub const RICCI_COPY_FROM_DEVICE: u32 = 2;
@@ -1040,13 +1044,19 @@ pub struct ricci_dce_args {
     pub out: *mut ricci_val,
 }
 
+/// ---- LIBRARY: opaque code ----
+///
+/// A lowering for one target runs on the device of that target, on its memory, in its stream. One for every target (`*`)
+/// is a function of the host, on each device: where the host does not see the memory, the backend copies operands and
+/// results. A status of launch fails the run, which does nothing more. Functions of the host may use the device in other
+/// streams; what they are called for waits meanwhile.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ricci_library_plan {
     pub hdr: ricci_hdr,
     /// in: the device to plan for
     pub device: *mut ricci_device,
-    /// in: of that device (CUcontext); NULL on `ref` and `cpu`
+    /// in: of that device (CUcontext); NULL on `ref` and `cpu`, and for functions of the host
     pub native_context: *mut c_void,
     /// the plugin's; freed with drop_state
     pub state: *mut c_void,
@@ -1068,7 +1078,7 @@ pub struct ricci_launch {
     pub r#in: *const *const c_void,
     pub out: *const *mut c_void,
     pub workspace: *mut c_void,
-    /// CUstream; NULL on CPU
+    /// CUstream; NULL on CPU, and for functions of the host
     pub stream: *mut c_void,
     pub task: i64,
     /// scratch_bytes of the calling thread, contents undefined; NULL if none were wanted
@@ -1445,6 +1455,8 @@ pub struct ricci_compile_args {
     /// CANCELLED soon.
     pub go_on: Option<unsafe extern "C" fn(self_: *mut c_void) -> u32>,
     pub go_on_self: *mut c_void,
+    /// its name, for people
+    pub program: ricci_str,
 }
 
 #[repr(C)]
@@ -1569,7 +1581,8 @@ pub struct ricci_backend {
     /// waits for what was enqueued before. *event (which may be NULL; not for FROM_DEVICE) is its end. A failure that
     /// comes later is reported by what reads dst, until dst is written again.
     pub copy: Option<unsafe extern "C" fn(self_: *mut c_void, a: *const ricci_copy_args, event: *mut *mut c_void) -> *mut ricci_status>,
-    /// Whether all these bytes (at least one) are memory of this device, from alloc until free is called.
+    /// 1 if all these bytes (at least one) are memory of this device, from alloc until free is called; 2 if they are, but
+    /// runs cannot use them, since others have them in a way of their own (another context); else 0.
     pub owns: Option<unsafe extern "C" fn(self_: *mut c_void, p: *const c_void, bytes: u64) -> u32>,
     /// may be NULL
     pub memory_info: Option<unsafe extern "C" fn(self_: *mut c_void, total_bytes: *mut u64, free_bytes: *mut u64) -> *mut ricci_status>,
@@ -1604,7 +1617,8 @@ pub struct ricci_backend {
     /// ---- what is the host's; each may be NULL ---- */
     ///   /* What this backend calls a stream of the host, if it can be used here.
     pub stream_wrap: Option<unsafe extern "C" fn(self_: *mut c_void, native: *mut c_void, out: *mut *mut c_void) -> *mut ricci_status>,
-    /// Whether work may be enqueued now to a stream that was wrapped; asked each time.
+    /// Whether work may be enqueued now to a stream that was wrapped; asked each time. FAILED_PRECONDITION if the host
+    /// captures it.
     pub stream_check: Option<unsafe extern "C" fn(self_: *mut c_void, stream: *mut c_void) -> *mut ricci_status>,
     /// DLDeviceType and number of its memory (dmlc.github.io/dlpack); 0: it is not shared. Then `owns` also knows memory
     /// of this device that others have allocated.
@@ -1612,6 +1626,12 @@ pub struct ricci_backend {
     /// DLDeviceType and number of its memory (dmlc.github.io/dlpack); 0: it is not shared. Then `owns` also knows memory
     /// of this device that others have allocated.
     pub dlpack_id: u32,
+    /// Asked where stream_check says FAILED_PRECONDITION of a->stream; NULL: never. If the host captures that stream, adds
+    /// a run to the graph that it captures, in its order there. Nothing runs now: whenever the graph runs, the word
+    /// a->failed_check is set first, and holds at the end what `done` would get. Code, arena, that word and what `a` names
+    /// besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
+    /// After a failure nothing was added, unless the status says so.
+    pub capture: Option<unsafe extern "C" fn(code: *mut c_void, a: *const ricci_run_args) -> *mut ricci_status>,
 }
 
 #[repr(C)]
@@ -1698,8 +1718,8 @@ pub struct ricci_callback_call {
 pub struct ricci_callback {
     pub hdr: ricci_hdr,
     pub self_: *mut c_void,
-    /// Any thread, and several at once if several programs run. A status fails the run, whose caller gets it. NULL: this
-    /// is only a rule for vmap.
+    /// Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
+    /// place of the operation. NULL: this is only a rule for vmap.
     pub call: Option<unsafe extern "C" fn(self_: *mut c_void, call: *const ricci_callback_call) -> *mut ricci_status>,
     /// when the context ends; may be NULL
     pub drop_self: Option<unsafe extern "C" fn(self_: *mut c_void)>,

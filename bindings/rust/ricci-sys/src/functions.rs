@@ -115,7 +115,8 @@ extern "C" {
     ) -> *mut ricci_status;
     /// A stream of the host (CUstream), which must outlive the work that is enqueued to it here. NULL is the driver's
     /// default stream. INVALID_ARGUMENT if it belongs to another context of the driver than that of the device. While the
-    /// host captures the stream, what would enqueue to it is FAILED_PRECONDITION.
+    /// host captures the stream, ricci_call_enqueue adds a run to what is captured, and all else that would enqueue to it is
+    /// FAILED_PRECONDITION.
     pub fn ricci_stream_wrap(
         d: *mut ricci_device,
         native: *mut c_void,
@@ -605,6 +606,14 @@ extern "C" {
     ) -> *mut ricci_status;
     /// Starts a run; *event (which may be NULL) is its end and reports its failure. `o` may be NULL. What is bound must live
     /// until then; runs of one call follow each other.
+    ///
+    /// While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
+    /// is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
+    /// overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+    /// check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
+    /// and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
+    /// FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or
+    /// profile it. A failure of the driver may leave a part of the run in the graph; the status says so then.
     pub fn ricci_call_enqueue(
         k: *mut ricci_call,
         o: *const ricci_run_opts,

@@ -410,7 +410,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_plan, sources), 104);
     assert_eq!(offset!(ricci_plan, n_sources), 112);
     assert_eq!(offset!(ricci_plan, source_size), 116);
-    assert_eq!((size_of::<ricci_compile_args>(), align_of::<ricci_compile_args>()), (56, 8));
+    assert_eq!((size_of::<ricci_compile_args>(), align_of::<ricci_compile_args>()), (72, 8));
     assert_eq!(offset!(ricci_compile_args, hdr), 0);
     assert_eq!(offset!(ricci_compile_args, kernels), 16);
     assert_eq!(offset!(ricci_compile_args, n_kernels), 24);
@@ -418,6 +418,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_compile_args, plan), 32);
     assert_eq!(offset!(ricci_compile_args, go_on), 40);
     assert_eq!(offset!(ricci_compile_args, go_on_self), 48);
+    assert_eq!(offset!(ricci_compile_args, program), 56);
     assert_eq!((size_of::<ricci_code_info>(), align_of::<ricci_code_info>()), (40, 8));
     assert_eq!(offset!(ricci_code_info, hdr), 0);
     assert_eq!(offset!(ricci_code_info, code_bytes), 16);
@@ -454,7 +455,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_estimate, code), 24);
     assert_eq!(offset!(ricci_estimate, sink), 32);
     assert_eq!(offset!(ricci_estimate, write), 40);
-    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (320, 8));
+    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (328, 8));
     assert_eq!(offset!(ricci_backend, hdr), 0);
     assert_eq!(offset!(ricci_backend, kind), 16);
     assert_eq!(offset!(ricci_backend, name), 32);
@@ -494,6 +495,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_backend, stream_check), 304);
     assert_eq!(offset!(ricci_backend, dlpack_type), 312);
     assert_eq!(offset!(ricci_backend, dlpack_id), 316);
+    assert_eq!(offset!(ricci_backend, capture), 320);
     assert_eq!((size_of::<ricci_check_operand>(), align_of::<ricci_check_operand>()), (24, 8));
     assert_eq!(offset!(ricci_check_operand, r#type), 0);
     assert_eq!(offset!(ricci_check_operand, reserved0), 4);
