@@ -225,7 +225,9 @@ class Fuser {
           const uint32_t from = f_.values[v].index;
           if (std::find(all.begin(), all.end(), from) != all.end()) continue;
           const int64_t more = info_[from].view ? 0 : info_[from].own;
-          if (info_[from].kind == Kind::kExpression && work.operations + more <= most && all.size() < kMaxFactor) {
+          const bool expression =
+              info_[from].kind == Kind::kExpression && !(info_[from].view && JoinsArrays(f_.equations[from]));
+          if (expression && work.operations + more <= most && all.size() < kMaxFactor) {
             work.operations += more;
             all.push_back(from);
             continue;

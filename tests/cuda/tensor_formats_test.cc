@@ -190,6 +190,39 @@ TEST_F(TensorFormats, CastsMasksAndActivationsOfFactors) {
   }
 }
 
+// Products without tiles compute their factors too: those of few rows by teams, small ones by a thread for each point.
+TEST_F(TensorFormats, FactorsOfSmallProducts) {
+  for (const Sizes n : {Sizes{1, 300, 200}, {3, 64, 70}, {5, 7, 9}, {300, 2, 64}}) {
+    for (const std::string type : {"bf16", "f32"}) {
+      const Program f = OfFactors("%a: T[R,K], %s: T[R], %q: i8[K,C], %m: bool[K,C]",
+                                  "  %b: T[R,K] = broadcast_in_dim(%s) shape=[R,K] broadcast_dimensions=[0]\n"
+                                  "  %x: T[R,K] = add(%a, %b)\n"
+                                  "  %v: T[K,C] = convert_element_type(%q) new_dtype=T\n"
+                                  "  %zero: T[K,C] = constant 0\n  %w: T[K,C] = select_n(%m, %zero, %v)\n",
+                                  n, type);
+      ExpectText(f, "// tiles of ", /*found=*/false);
+      ExpectAlone(f, "__global__");
+    }
+  }
+}
+
+// Rows that indices choose are stored, with what scales them; so is a factor that is a result.
+TEST_F(TensorFormats, FactorsThatAreStored) {
+  const Program chosen =
+      OfFactors("%a: f32[50,K], %i: i32[R,1], %w: f32[K,C]",
+                "  %g: f32[R,K] = gather(%a, %i) slice_sizes=[1,K] offset_dims=[1] collapsed_slice_dims=[0] "
+                "start_index_map=[0] mode=\"clip\"\n  %x: f32[R,K] = mul(%g, %g)\n",
+                {40, 48, 32}, "f32");
+  ExpectText(chosen, "fusion_gather_mul(");
+  ExpectSameBytes(chosen);
+  ExpectSameBytes(Of(R"(program f(%a: f32[R,K], %y: f32[K,C]) {
+  %x: f32[R,K] = neg(%a)
+  %z: f32[R,C] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0]
+  return %z, %x
+})",
+                     {40, 48, 32}));
+}
+
 // With what comes before and after it in one kernel, large enough for groups of warps.
 TEST_F(TensorFormats, ALayerOfWeightsInFewerBits) {
   OfStandin<void(uint32_t)>("ricci_standin_check")(0);
