@@ -48,6 +48,7 @@ constexpr double kElementBytes = 4;        // of most values
 constexpr double kSecondBodyCycles = 128;  // saved per trip, for which a body is worth writing twice
 constexpr int64_t kTile = 8;               // rows and columns of a product for which library calls have tiles
 constexpr int64_t kLaneElements = 4096, kLaneTotal = 1 << 20;  // for which private memory has room
+constexpr int64_t kSharers = 8;      // that share a row, each with all lanes, where a device runs many points
 constexpr int64_t kSmall = 1 << 16;  // elements that one thread finishes before others have begun
 
 Limits LimitsOf(const ricci_target& t) {
@@ -67,6 +68,8 @@ Limits LimitsOf(const ricci_target& t) {
   l.worth_a_kernel = std::max<int64_t>(std::llround(t.launch_cycles * width), 1);
   l.read_back = std::max<int64_t>(std::llround(2 * kElementBytes * width / t.cached_bytes_per_cycle), 1);
   l.few_rows = std::max<int64_t>(16, points / lanes);
+  l.near_row = static_cast<int64_t>(static_cast<double>(t.near_bytes) / kElementBytes) / 4 * lanes * kSharers;
+  l.few_near_rows = std::max<int64_t>(16, points / (lanes * kSharers));
   l.short_row = lanes;
   l.small = kSmall;
   l.row_bytes = static_cast<int64_t>(t.cache_bytes / 4);
