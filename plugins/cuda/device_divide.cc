@@ -7,6 +7,8 @@
 // there are, that is wrong; their digits are all 1, but for one or none, so such divisors are left out. No remainder
 // loses digits if the divisor is at least 2^-30 and the quotient 2^-60. What is too large, infinite or not a number
 // ends as NaN or 0 here, and zeros may get the other sign, so one comparison finds all that is not right.
+// Zeros are right too if the divisor is positive and the remainders are negated: each step then adds a zero of the sign
+// that the quotient has.
 #include "device_text.h"
 #include "types.h"
 
@@ -32,6 +34,17 @@ std::string InverseOfF32(DeviceText& d, const std::string& divisor) {
                              "  return fmaf(r, fmaf(-b, r, 1.0f), r);\n}";
                     }) +
          "(" + divisor + ", &exact)";
+}
+
+std::string QuotientOrZeroOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse) {
+  return d.Function("ricci_dev_quotient_or_zero_f32",
+                    [] {
+                      return "f32 ricci_dev_quotient_or_zero_f32(f32 a, f32 b, f32 inverse, bool* exact) {\n"
+                             "  f32 q = a * inverse;\n  q = fmaf(-fmaf(b, q, -a), inverse, q);\n"
+                             "  q = fmaf(-fmaf(b, q, -a), inverse, q);\n"
+                             "  *exact &= fabsf(q) >= 0x1p-60f || a == 0;\n  return q;\n}";
+                    }) +
+         "(" + a + ", " + b + ", " + inverse + ", &exact)";
 }
 
 std::string QuotientOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse) {

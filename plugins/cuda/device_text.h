@@ -76,6 +76,8 @@ std::string PairOfF32(DeviceText& d, uint32_t dtype, const std::string& first, c
 // one
 std::string InverseOfF32(DeviceText& d, const std::string& divisor);
 std::string QuotientOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse);
+// Of a positive divisor; zeros are right too, for one instruction or two more.
+std::string QuotientOrZeroOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse);
 
 // ---- device_tile.cc: names of functions for tiles ----
 // Copies `n` elements to shared memory, without a register where the GPU can; NAME(to, from, aligned, inside), zeros if

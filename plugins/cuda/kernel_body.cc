@@ -77,7 +77,7 @@ bool KernelPrinter::IsPlainQuotient(const ricci_inst& q) const {
 
 void KernelPrinter::Scalar(uint32_t i) {
   const ricci_inst& q = At(i);
-  if (in_runs_ && divisors_.IsUsed() && divisors_.of[i] != 0) return Quotient(i);
+  if (divisors_.IsUsed() && divisors_.of[i] != 0 && (in_runs_ || divisors_.loop != 0)) return Quotient(i);
   const uint32_t operands[] = {q.a, q.b, q.c};
   const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
   std::string in[3];
@@ -275,7 +275,7 @@ void KernelPrinter::Compute(uint32_t i) {
       return Let(
           i, IsTogether(i) ? "x" + std::to_string(i) + ".at[" + NumberOfGroup() + "]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
-      if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[" + NumberOfGroup() + "] = " + V(q.b) + ";");
+      if (IsTogether(i)) return Line(GroupToStore(i) + ".at[" + NumberOfGroup() + "] = " + V(q.b) + ";");
       if (OtherOfPair(i) != 0) return StorePair(i);
       if (in_runs_ && runs_.Has(i)) return StoreOfRun(i);
       if (MayBeOverOperand(i)) Line(team_.size == kWarp ? "__syncwarp();" : "__syncthreads();");

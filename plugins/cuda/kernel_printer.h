@@ -38,8 +38,8 @@ class KernelPrinter {
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
         runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
-        divisors_(runs_.runs.empty() ? SharedDivisors{} : SharedDivisorsOf(k, blocks_)),
-        rows_(KeptWith(team_, vector_)) {
+        rows_(KeptWith(team_, vector_)),
+        divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
     launch_.parts_threads = launch_.points * launch_.parts * kBlock;
@@ -126,6 +126,7 @@ class KernelPrinter {
   std::string StoreTogether(uint32_t i, int64_t n, const std::string& value);
   std::string Loaded(uint32_t i);
   std::string Stored(uint32_t i);
+  std::string GroupToStore(uint32_t i) const;
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
 
   // ---- pairs_text.cc ----
@@ -166,6 +167,13 @@ class KernelPrinter {
   int64_t GroupsOfThread(uint32_t loop) const;
   bool IsCutRow(uint32_t loop) const;
   void RowFunction(const std::string& name);
+  // A loop that divides by inverses, and stores when all quotients are known to be right.
+  bool IsByInverses(uint32_t loop) const { return divisors_.loop != 0 && divisors_.loop == loop; }
+  bool IsStoredLater(uint32_t store) const { return divisors_.loop != 0 && blocks_.parent[store] == divisors_.loop; }
+  void RowFunctionByInverses(const std::string& name);
+  void OpenWrittenOut(uint32_t i);
+  void BeginInverses(uint32_t loop);
+  void StoreExact(uint32_t loop);
   void WrittenOutLoop(uint32_t i);
   void CloseBlock(uint32_t end);
   std::string KeptPlace(uint32_t i, uint32_t kept) const;
@@ -332,8 +340,8 @@ class KernelPrinter {
   const Phases phases_;
   Launch launch_;
   const Runs runs_;
-  const SharedDivisors divisors_;
   const KeptRows rows_;
+  const SharedDivisors divisors_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;
   std::string place_;  // that the text has said last

@@ -135,11 +135,12 @@ void KernelPrinter::Points() {
   } else if (team_.size == kBlock) {
     Line("const u32 lane = threadIdx.x;");
     if (rows_.IsUsed()) Line("#pragma unroll 1");
-    Open("for (" + type + " p = blockIdx.x" + end + "gridDim.x)");
+    Open("for (" + type + " p = " + (divisors_.loop != 0 ? "first" : "blockIdx.x") + end + "gridDim.x)");
   } else if (team_.size == kWarp) {
     Line("const u32 lane = threadIdx.x % 32;");
     Line("// one number for all lanes, by which the compiler sees that they meet");
-    Line("const " + type + " warp = __shfl_sync(4294967295u, " + thread + " / 32, 0);");
+    Line("const " + type + " warp = __shfl_sync(4294967295u, " + (divisors_.loop != 0 ? "first" : thread + " / 32") +
+         ", 0);");
     if (rows_.IsUsed()) Line("#pragma unroll 1");
     Open("for (" + type + " p = warp" + end + threads + " / 32)");
   } else if (!runs_.runs.empty()) {

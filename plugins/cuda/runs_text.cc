@@ -52,6 +52,10 @@ void KernelPrinter::PointsByInverses(const std::string& type, const std::string&
 void KernelPrinter::Quotient(uint32_t i) {
   const ricci_inst& q = At(i);
   const std::string inverse = "inverse" + std::to_string(q.b);
+  if (divisors_.loop != 0) {
+    const std::string quotient = QuotientOrZeroOfF32(device_, V(q.a), V(q.b), inverse);
+    return Let(i, "aligned ? " + quotient + " : " + V(q.a) + " / " + V(q.b));
+  }
   if (divisors_.first[i] != 0) Line("const f32 " + inverse + " = " + InverseOfF32(device_, V(q.b)) + ";");
   Let(i, QuotientOfF32(device_, V(q.a), V(q.b), inverse));
 }

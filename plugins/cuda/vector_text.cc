@@ -2,6 +2,7 @@
 // points that are left: those after the last group, or all if an address is not aligned, since hosts may bind any. Of
 // trips: one loop, so that sums do not depend on addresses; only the accesses differ.
 #include "kernel_printer.h"
+#include "store_needs.h"
 
 namespace ricci::cuda {
 
@@ -97,8 +98,13 @@ std::string KernelPrinter::Loaded(uint32_t i) {
   return "*(const " + VectorType(i, vector_.size) + "*)(" + Address(i) + ")";
 }
 
+std::string KernelPrinter::GroupToStore(uint32_t i) const {
+  const std::string name = "y" + std::to_string(i);
+  return IsStoredLater(i) ? name + "[g" + std::to_string(divisors_.loop) + "]" : name;
+}
+
 std::string KernelPrinter::Stored(uint32_t i) {
-  const std::string value = "y" + std::to_string(i);
+  const std::string value = GroupToStore(i);
   if (!vector_.of_points) return StoreTogether(i, vector_.size, value);
   return "*(" + VectorType(i, vector_.size) + "*)(" + Address(i) + ") = " + value;
 }
@@ -107,13 +113,15 @@ std::string KernelPrinter::Stored(uint32_t i) {
 void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
   const std::string index = "i" + std::to_string(loop);
-  const bool is_bare = rows_.IsUsed() && rows_.bare[loop] != 0;
+  std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
+  if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
+  const bool is_bare = rows_.IsUsed() && (rows_.bare[loop] != 0 || needed[loop] == 0);
   if (loop != 0 && vector_.once[loop] != 0 && !is_bare) Let(loop, index);
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
-    if (vector_.once[i] != 0) Instruction(i);
+    if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
     if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i)) continue;
     Place(i);
-    if (is_store(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
+    if (is_store(i) && !IsStoredLater(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
     if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
   }
   Line("#pragma unroll");
@@ -127,7 +135,7 @@ void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   in_group_ = false;
   Close();
   for (uint32_t i = first; i < last; ++i) {
-    if (is_store(i)) Line(Stored(i) + ";");
+    if (is_store(i) && !IsStoredLater(i)) Line(Stored(i) + ";");
   }
 }
 

@@ -63,6 +63,30 @@ TEST_F(SharedDivisors, AllAddresses) {
   ExpectSameBytes(Quotients(3000), {.shift = 1});
 }
 
+// A row divided by a number that a loop before has found: zeros are right too, of both signs.
+TEST_F(SharedDivisors, OfRows) {
+  for (const auto& [rows, n] : {std::pair{40, 256}, {40, 1000}, {20, 2048}}) {
+    const std::string t = "f32[" + std::to_string(rows) + "," + std::to_string(n) + "]",
+                      r = "f32[" + std::to_string(rows) + "]";
+    const Program f =
+        runner_.Parse("program f(%x: " + t + ") {\n  %m: " + r + " = reduce_max(%x) axes=[1]\n  %b: " + t +
+                      " = broadcast_in_dim(%m) shape=[" + std::to_string(rows) + "," + std::to_string(n) +
+                      "] broadcast_dimensions=[0]\n  %y: " + t + " = div(%x, %b)\n  return %y\n}");
+    EXPECT_NE(runner_.Dump(f, "source", "cuda").find(kSaid), std::string::npos);
+    ExpectSameBytes(f);
+    ExpectSameBytes(f, {.shift = 1});
+    Numbers x = Of(static_cast<size_t>(rows * n), 1);
+    for (double& v : x) v = std::isfinite(v) && std::fabs(v) < 0x1p100 ? v : -1;  // so that most rows have a divisor
+    for (size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 == 0 ? 0.0 : -0.0;
+    for (const bool evaluated : {false, true}) {
+      OfStandin<void(int)>("ricci_standin_ptx")(evaluated ? 1 : 0);
+      runner_.RunEverywhere(f, {x}, 0);
+      runner_.RunEverywhere(f, {Of(x.size(), 2)}, 0);
+    }
+    OfStandin<void(int)>("ricci_standin_ptx")(0);
+  }
+}
+
 // A divisor of one quotient is divided by as it is.
 TEST_F(SharedDivisors, OneQuotient) {
   const Program f = runner_.Vmap(runner_.Parse(R"(program f(%x: f32[2,4]) {
