@@ -20,16 +20,6 @@ std::string Hex(double v) {
 // bf16 is the upper half of f32: no other narrow format has its exponents.
 bool IsHalfOfF32(uint32_t dtype) { return dtype == RICCI_BF16; }
 
-// The body of a function: one instruction of PTX from the architecture `first` on (NaN is some NaN), else `otherwise`.
-std::string Converted(DeviceText& d, const std::string& type, int first, const std::string& instruction,
-                      const std::function<std::string()>& otherwise) {
-  const bool before = d.SetForSome(true);
-  const std::string rest = otherwise();
-  d.SetForSome(before);
-  return "#if __CUDA_ARCH__ >= " + std::to_string(first) + "\n  " + type + " r;\n  asm(" + instruction +
-         ");\n  return r;\n#else\n" + rest + "#endif\n}";
-}
-
 // The number that the bits of a narrow format are; every one of them is an f32.
 std::string WidenBody(DeviceText& d, uint32_t dtype) {
   const ricci_float_format f = ricci_float_format_of(dtype);
@@ -59,8 +49,8 @@ std::string WidenBody(DeviceText& d, uint32_t dtype) {
 std::string WidenText(DeviceText& d, uint32_t dtype) {
   const std::string begin = Fill("f32 ricci_dev_f32_of_$n(u32 v) {\n", {{'n', DTypeName(dtype)}});
   if (dtype != RICCI_F16) return begin + WidenBody(d, dtype) + "}";
-  return begin + Converted(d, "f32", 530, "\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((u16)v)",
-                           [&] { return WidenBody(d, dtype); });
+  return begin + ByInstruction(d, "f32", 530, "\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((u16)v)",
+                               [&] { return WidenBody(d, dtype); });
 }
 
 // Rounded to nearest even. Added to a number whose last bit is the smallest step, what is below the normal numbers is
@@ -102,9 +92,9 @@ std::string NarrowText(DeviceText& d, uint32_t dtype) {
   const std::string name(DTypeName(dtype)),
       begin = Fill("$t ricci_dev_$n_of_f32(f32 x) {\n", {{'t', TypeName(dtype)}, {'n', name}});
   if (dtype != RICCI_F16 && dtype != RICCI_BF16) return begin + NarrowBody(d, dtype) + "}";
-  return begin + Converted(d, "u16", dtype == RICCI_F16 ? 530 : 800,
-                           "\"cvt.rn." + name + ".f32 %0, %1;\" : \"=h\"(r) : \"f\"(x)",
-                           [&] { return NarrowBody(d, dtype); });
+  return begin + ByInstruction(d, "u16", dtype == RICCI_F16 ? 530 : 800,
+                               "\"cvt.rn." + name + ".f32 %0, %1;\" : \"=h\"(r) : \"f\"(x)",
+                               [&] { return NarrowBody(d, dtype); });
 }
 
 // An f64 as an f32 that rounds further as the f64 itself would: what is inexact gets an odd last bit.
@@ -174,6 +164,15 @@ std::string View(DeviceText& d, const std::string& from, const std::string& to, 
 }
 
 }  // namespace
+
+std::string ByInstruction(DeviceText& d, const std::string& type, int first, const std::string& instruction,
+                          const std::function<std::string()>& otherwise) {
+  const bool before = d.SetForSome(true);
+  const std::string rest = otherwise();
+  d.SetForSome(before);
+  return "#if __CUDA_ARCH__ >= " + std::to_string(first) + "\n  " + type + " r;\n  asm(" + instruction +
+         ");\n  return r;\n#else\n" + rest + "#endif\n}";
+}
 
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits) {
   return View(d, std::string(UnsignedName(dtype)), std::string(TypeName(dtype)), bits);

@@ -44,6 +44,11 @@ std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value);
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits);
 std::string BitsOfReal(DeviceText& d, uint32_t dtype, const std::string& real);
 
+// The body of a function of that type: one instruction of PTX from the architecture `first` on, which gives `r` and
+// whose NaN is some NaN, else `otherwise`.
+std::string ByInstruction(DeviceText& d, const std::string& type, int first, const std::string& instruction,
+                          const std::function<std::string()>& otherwise);
+
 // ---- device_math.cc ----
 // A special function of f32 or f64: the formula of plugins/codegen. Empty if the operation is none.
 std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t arity);
@@ -54,6 +59,25 @@ std::string MathFunction(DeviceText& d, uint32_t op, uint32_t dtype, uint32_t ar
 std::string PrintScalar(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, const std::string* in, uint32_t n);
 // An element given by its bits.
 std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits);
+
+// The same of a narrow float before it is rounded, in f32; empty if it is not computed so (its sign, a comparison).
+std::string PrintWide(DeviceText& d, uint32_t op, uint32_t dtype, const std::string* in, uint32_t n);
+
+// ---- device_pairs.cc: two floats of 16 bits in a u32 ----
+// The operation is made for both at once.
+bool HasPairs(uint32_t op, uint32_t dtype);
+std::string PrintPair(DeviceText& d, uint32_t op, uint32_t dtype, const std::string* in);
+std::string HalfOfPair(const std::string& pair, int half);
+std::string PairOfBits(DeviceText& d, const std::string& first, const std::string& second);
+std::string PairOfConstant(uint64_t bits);  // twice
+std::string PairOfF32(DeviceText& d, uint32_t dtype, const std::string& first, const std::string& second);
+
+// ---- device_divide.cc: several quotients by one divisor; `exact`, a variable of the caller, is false after a wrong
+// one
+std::string InverseOfF32(DeviceText& d, const std::string& divisor);
+std::string QuotientOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse);
+// Of a positive divisor; zeros are right too, for one instruction or two more.
+std::string QuotientOrZeroOfF32(DeviceText& d, const std::string& a, const std::string& b, const std::string& inverse);
 
 // ---- device_tile.cc: names of functions for tiles ----
 // Copies `n` elements to shared memory, without a register where the GPU can; NAME(to, from, aligned, inside), zeros if

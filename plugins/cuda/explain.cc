@@ -83,7 +83,9 @@ class Explainer {
     const IndexRanges ranges(k);
     const Team team = TeamOf(k, blocks);
     const Vector vector = VectorOf(k, blocks, ranges, team, TransposeTileOf(k, blocks, ranges));
-    const Phases phases = PhasesOf(k, blocks, team);
+    const KeptRows rows = KeptWith(team, vector);
+    Phases phases = PhasesOf(k, blocks, team);
+    for (uint32_t i = 0; rows.IsUsed() && i < k.n_insts; ++i) phases.second.push_back(rows.IsComputed(i) ? 1 : 0);
     const bool has_warpgroups = code_.compiler.has_warpgroups();
     if (launch.parts != 0) {
       OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(launch.parts_threads, 0, code_.processors),

@@ -46,7 +46,8 @@ uint32_t KernelPrinter::SumOfTile(uint32_t reduce) {
 
 std::string KernelPrinter::V(uint32_t i) const {
   if (At(i).op == RICCI_K_CONST) return PrintConstant(device_, DTypeOf(i), static_cast<uint64_t>(At(i).imm));
-  return IsCoordinate(i) ? CoordinateName(static_cast<uint32_t>(At(i).imm)) : Variable(i);
+  if (IsCoordinate(i)) return CoordinateName(static_cast<uint32_t>(At(i).imm));
+  return IsPair(i) ? HalfOfPair(PairName(i), half_) : Variable(i);
 }
 
 // It is the variable of a coordinate, of the same type; those that differ within a group have variables of their own.
@@ -77,6 +78,7 @@ bool KernelPrinter::IsPlainQuotient(const ricci_inst& q) const {
 
 void KernelPrinter::Scalar(uint32_t i) {
   const ricci_inst& q = At(i);
+  if (divisors_.IsUsed() && divisors_.of[i] != 0 && (in_runs_ || divisors_.loop != 0)) return Quotient(i);
   const uint32_t operands[] = {q.a, q.b, q.c};
   const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
   std::string in[3];
@@ -136,6 +138,7 @@ void KernelPrinter::Reduce(uint32_t i) {
 }
 
 void KernelPrinter::Loop(uint32_t i) {
+  if (IsWrittenOut(i)) return WrittenOutLoop(i);
   if (IsGrouped(i)) return GroupedTrips(i);
   const auto [begin, end] = BoundsOf(i);
   const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
@@ -216,13 +219,13 @@ void KernelPrinter::Yield(uint32_t i) {
   const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
   const std::string sum = "r" + std::to_string(i);
   if (!IsGrouped(q.a) && (in_parts_ || !IsInParts(q.a))) Accumulate(i);
-  Close();
+  CloseBlock(i);
   if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
   in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
 }
 
 void KernelPrinter::End(uint32_t i) {
-  Close();
+  CloseBlock(i);
   if (!in_parts_ || !phases_.of_scans) return;
   for (uint32_t scan = 1; scan < i; ++scan) {
     if (phases_.trips[scan] != 0 && blocks_.close[scan] == i) StoreTotals(scan);
@@ -232,8 +235,8 @@ void KernelPrinter::End(uint32_t i) {
 // The coordinate of a point, or of number e of its group.
 std::string KernelPrinter::DomainValue(uint32_t dimension) const {
   const bool of_group = in_group_ && vector_.of_points;
-  if (of_group && vector_.flat) return Coordinate(dimension, "(p + e)");
-  return CoordinateName(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + e" : "");
+  if (of_group && vector_.flat) return Coordinate(dimension, "(p + " + NumberOfGroup() + ")");
+  return CoordinateName(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + " + NumberOfGroup() : "");
 }
 
 // Constants and facts are code of no place.
@@ -247,8 +250,15 @@ void KernelPrinter::Place(uint32_t i) {
 }
 
 void KernelPrinter::Instruction(uint32_t i) {
-  if (in_runs_ && runs_.IsUnused(i)) return;
+  if ((in_runs_ && runs_.IsUnused(i)) || (rows_.IsUsed() && rows_.unused[i] != 0)) return;
   Place(i);
+  if (in_group_ && vector_.pairs) return BothOfPair(i);
+  if (!rows_.IsComputed(i)) return Let(i, KeptPlace(i, rows_.of[i]));
+  Compute(i);
+  if (rows_.IsUsed() && rows_.keeps[i] != 0) Line(KeptPlace(i, i) + " = " + V(i) + ";");
+}
+
+void KernelPrinter::Compute(uint32_t i) {
   const ricci_inst& q = At(i);
   const std::string buffer = "b" + std::to_string(RICCI_BUFFER_OF(q.imm));
   if (codegen::IsScalar(q.op)) return Scalar(i);
@@ -263,9 +273,10 @@ void KernelPrinter::Instruction(uint32_t i) {
       if (IsBrought(i)) return Let(i, Brought(i, "row"));
       if (in_runs_ && runs_.Has(i)) return LoadOfRun(i);
       if (OtherOfPair(i) != 0) return LoadPair(i);
-      return Let(i, IsTogether(i) ? "x" + std::to_string(i) + ".at[e]" : buffer + "[" + V(q.a) + "]");
+      return Let(
+          i, IsTogether(i) ? "x" + std::to_string(i) + ".at[" + NumberOfGroup() + "]" : buffer + "[" + V(q.a) + "]");
     case RICCI_K_STORE:
-      if (IsTogether(i)) return Line("y" + std::to_string(i) + ".at[e] = " + V(q.b) + ";");
+      if (IsTogether(i)) return Line(GroupToStore(i) + ".at[" + NumberOfGroup() + "] = " + V(q.b) + ";");
       if (OtherOfPair(i) != 0) return StorePair(i);
       if (in_runs_ && runs_.Has(i)) return StoreOfRun(i);
       if (MayBeOverOperand(i)) Line(team_.size == kWarp ? "__syncwarp();" : "__syncthreads();");

@@ -10,6 +10,7 @@
 #include "phases.h"
 #include "product_tile.h"
 #include "runs.h"
+#include "shared_divisors.h"
 #include "team.h"
 #include "tile_layout.h"
 #include "transpose_tile.h"
@@ -36,7 +37,9 @@ class KernelPrinter {
         vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_, transposed_)),
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
-        runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}) {
+        runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
+        rows_(KeptWith(team_, vector_)),
+        divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
     launch_.parts_threads = launch_.points * launch_.parts * kBlock;
@@ -73,8 +76,11 @@ class KernelPrinter {
     Line("} else {");
     ++depth_;
   }
-  static std::string Variable(uint32_t i) { return "v" + std::to_string(i); }
+  std::string Variable(uint32_t i) const {
+    return "v" + std::to_string(i) + (IsTwice(i) ? "_" + std::to_string(half_) : "");
+  }
   void Let(uint32_t i, const std::string& expression) {
+    if (IsPair(i)) return LetHalf(i, expression);
     Line("const " + Type(i) + " " + Variable(i) + " = " + expression + ";");
   }
   static std::string Sum(const std::string& a, const std::string& b) { return a == "0" ? b : a + " + " + b; }
@@ -90,6 +96,8 @@ class KernelPrinter {
   }
 
   void Function(const std::string& name);
+  void ForBothAlignments(const std::string& name, const std::string& kind, const std::string& aligned,
+                         const std::string& bounds, const std::function<void()>& write);
   std::string Parameters() const;
   void Place(uint32_t i);
   std::string Summary() const;
@@ -118,7 +126,27 @@ class KernelPrinter {
   std::string StoreTogether(uint32_t i, int64_t n, const std::string& value);
   std::string Loaded(uint32_t i);
   std::string Stored(uint32_t i);
+  std::string GroupToStore(uint32_t i) const;
   bool IsTogether(uint32_t i) const { return in_group_ && vector_.together[i] != 0; }
+
+  // ---- pairs_text.cc ----
+  // Of each in a group that is computed in pairs: written once for both numbers e and e + 1, or once for each.
+  bool IsTwice(uint32_t i) const { return in_group_ && vector_.pairs && vector_.each[i] != 0; }
+  bool HoldsPairs(uint32_t i) const {
+    const bool is_float = At(i).dtype == RICCI_F16 || At(i).dtype == RICCI_BF16;
+    return vector_.pairs && vector_.each[i] != 0 && is_float && At(i).op != RICCI_K_CONST && At(i).op != RICCI_K_CHECK;
+  }
+  bool IsPair(uint32_t i) const { return in_group_ && HoldsPairs(i); }
+  bool IsPairAccess(uint32_t i) const;
+  // Of a group: `e`, or the one after it.
+  std::string NumberOfGroup() const { return half_ == 0 ? "e" : "e + 1"; }
+  static std::string PairName(uint32_t i) { return "w" + std::to_string(i); }
+  std::string PairValue(uint32_t i);
+  void ForHalves(const std::function<void()>& write);
+  void LetHalf(uint32_t i, const std::string& expression);
+  void LetPair(uint32_t i, const std::string& expression);
+  std::string PairExpression(uint32_t i);
+  void BothOfPair(uint32_t i);
 
   // ---- runs_text.cc ----
   // Each point is one thread's, alone and in any order.
@@ -127,9 +155,28 @@ class KernelPrinter {
            launch_.groups == 0 && launch_.points > 0;
   }
   void PointsWithRuns(const std::string& type, const std::string& thread, const std::string& threads);
+  void PointsByInverses(const std::string& type, const std::string& thread, const std::string& threads);
+  void Quotient(uint32_t i);
   std::string AddressOfRun(uint32_t i);
   void LoadOfRun(uint32_t i);
   void StoreOfRun(uint32_t i);
+
+  // ---- kept_rows_text.cc ----
+  bool IsWrittenOut(uint32_t loop) const { return rows_.IsUsed() && rows_.loops[loop] != 0; }
+  int64_t TripsAtOnce(uint32_t loop) const { return IsGrouped(loop) ? vector_.size : 1; }
+  int64_t GroupsOfThread(uint32_t loop) const;
+  bool IsCutRow(uint32_t loop) const;
+  void RowFunction(const std::string& name);
+  // A loop that divides by inverses, and stores when all quotients are known to be right.
+  bool IsByInverses(uint32_t loop) const { return divisors_.loop != 0 && divisors_.loop == loop; }
+  bool IsStoredLater(uint32_t store) const { return divisors_.loop != 0 && blocks_.parent[store] == divisors_.loop; }
+  void RowFunctionByInverses(const std::string& name);
+  void OpenWrittenOut(uint32_t i);
+  void BeginInverses(uint32_t loop);
+  void StoreExact(uint32_t loop);
+  void WrittenOutLoop(uint32_t i);
+  void CloseBlock(uint32_t end);
+  std::string KeptPlace(uint32_t i, uint32_t kept) const;
 
   // ---- phases_text.cc ----
   // A reduction, of which the launch that is not of parts has no trips.
@@ -279,6 +326,7 @@ class KernelPrinter {
   uint32_t SumOfTile(uint32_t reduce);
   void Body(uint32_t first, uint32_t last);
   void Instruction(uint32_t i);
+  void Compute(uint32_t i);
   void Scalar(uint32_t i);
   bool IsPlainQuotient(const ricci_inst& q) const;
   std::string IndexArithmetic(uint32_t i) const;
@@ -325,6 +373,8 @@ class KernelPrinter {
   const Phases phases_;
   Launch launch_;
   const Runs runs_;
+  const KeptRows rows_;
+  const SharedDivisors divisors_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;
   std::string place_;  // that the text has said last
@@ -332,6 +382,8 @@ class KernelPrinter {
   bool in_parts_ = false;  // the launch that reduces parts is being written
   bool in_runs_ = false;   // runs are accessed at once
   bool in_group_ = false;  // at number e of a group of vector_
+  int half_ = 0;           // of a pair that is being written
+  std::string first_half_;
 };
 
 }  // namespace ricci::cuda

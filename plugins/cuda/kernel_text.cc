@@ -117,7 +117,12 @@ void KernelPrinter::Points() {
   if (HasGroupedTrips()) {
     Decide(std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) + " bytes at once of " +
            vector_.buffers);
-    Line("const bool aligned = " + IsAligned() + ";");
+    if (!rows_.IsUsed()) Line("const bool aligned = " + IsAligned() + ";");
+  }
+  if (rows_.IsUsed()) {
+    Decide("a row is read once: a thread keeps up to " + std::to_string(rows_.values) + " values of it in registers");
+  } else if (!rows_.reason.empty()) {
+    Note("a row is read again in each loop: " + rows_.reason);
   }
   if (vector_.of_points) {
     GroupedPoints(type, thread, threads);
@@ -129,10 +134,15 @@ void KernelPrinter::Points() {
     ColumnsOfPoints(type);
   } else if (team_.size == kBlock) {
     Line("const u32 lane = threadIdx.x;");
-    Open("for (" + type + " p = blockIdx.x" + end + "gridDim.x)");
+    if (rows_.IsUsed()) Line("#pragma unroll 1");
+    Open("for (" + type + " p = " + (divisors_.loop != 0 ? "first" : "blockIdx.x") + end + "gridDim.x)");
   } else if (team_.size == kWarp) {
     Line("const u32 lane = threadIdx.x % 32;");
-    Open("for (" + type + " p = " + thread + " / 32" + end + threads + " / 32)");
+    Line("// one number for all lanes, by which the compiler sees that they meet");
+    Line("const " + type + " warp = __shfl_sync(4294967295u, " + (divisors_.loop != 0 ? "first" : thread + " / 32") +
+         ", 0);");
+    if (rows_.IsUsed()) Line("#pragma unroll 1");
+    Open("for (" + type + " p = warp" + end + threads + " / 32)");
   } else if (!runs_.runs.empty()) {
     PointsWithRuns(type, thread, threads);
   } else {
@@ -169,10 +179,38 @@ void KernelPrinter::Function(const std::string& name) {
   if (IsCutIntoParts() && !in_parts_) return CombineTiles(name);
   if (tile_->IsUsed()) return Tiles(name);
   if (transposed_.IsUsed()) return TransposeTiles(name);
+  if (rows_.IsUsed() && HasGroupedTrips()) return RowFunction(name);
   Signature(name);
   Points();
   Body(1, k_.n_insts);
   while (depth_ > 0) Close();
+}
+
+// One function, which the compiler makes into code for addresses that are aligned and code for others, so that loops
+// need not ask.
+void KernelPrinter::ForBothAlignments(const std::string& name, const std::string& kind, const std::string& aligned,
+                                      const std::string& bounds, const std::function<void()>& write) {
+  const std::string function = name + "_" + kind;
+  std::string arguments;
+  for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + std::to_string(i) + ", ";
+  arguments += (in_parts_ ? "failed, parts" : "failed") + MapArguments();
+  Line("");
+  Open("static __device__ __forceinline__ void " + function + "(bool aligned, " + Parameters() +
+       MapParameters(/*of_kernel=*/false) + ")");
+  write();
+  while (depth_ > 0) Close();
+  Line("");
+  Line("// " + Summary());
+  Open("extern \"C\" __global__ " + bounds + "void " + name + "(" + Parameters() + MapParameters(/*of_kernel=*/true) +
+       ")");
+  if (aligned != "true") {
+    Open("if (" + aligned + ")");
+    Line(function + "(true, " + arguments + ");");
+    Else();
+  }
+  Line(function + "(false, " + arguments + ");");
+  if (aligned != "true") Close();
+  Close();
 }
 
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,

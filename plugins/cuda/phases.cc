@@ -18,7 +18,7 @@ class Finder {
       : k_(k), blocks_(blocks), team_(team) {}
 
   Phases Find() {
-    if (team_.size != kBlock) return {};
+    if (team_.size != kBlock || team_.rows.IsUsed()) return {};
     phases_.trips.resize(k_.n_insts);
     phases_.first.resize(k_.n_insts);
     phases_.place.resize(k_.n_insts);

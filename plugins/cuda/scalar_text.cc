@@ -105,20 +105,38 @@ std::string Filled(std::string_view form, uint32_t dtype, const std::string* in,
                      {'s', dtype == RICCI_F32 ? "f" : ""}});
 }
 
+// Of a body, one statement each, but for the end of the last one.
+std::string Lines(const std::string& body) {
+  std::string text;
+  for (const char c : body) text += c == ';' ? ";\n  " : std::string(1, c);
+  while (text.back() == ' ' || text.back() == '\n') text.pop_back();
+  return text;
+}
+
 // A call of the function with that body, for operands of one type.
 std::string Call(DeviceText& d, std::string_view body, uint32_t op, uint32_t dtype, const std::string* in, uint32_t n) {
   const std::string type(TypeName(dtype)), name = "ricci_dev_" + OperationName(op) + "_" + type;
   const std::string names[] = {"a", "b", "c"};
   d.Function(name, [&] {
     std::string text = type + " " + name + "(" + type + " a" + (n > 1 ? ", " + type + " b" : "") + ") {\n  ";
-    for (const char c : Filled(body, dtype, names, n)) text += c == ';' ? ";\n  " : std::string(1, c);
-    while (text.back() == ' ') text.pop_back();
-    return text + "}";
+    return text + Lines(Filled(body, dtype, names, n)) + "\n}";
   });
   return name + "(" + in[0] + (n > 1 ? ", " + in[1] : "") + ")";
 }
 
 // ---- those that are no single form ----
+
+// Of f32, where any NaN gives NaN and -0 is less than 0, as the instruction has it.
+std::string ExtremumOfF32(DeviceText& d, uint32_t op, const std::string* in) {
+  const std::string operation = OperationName(op), name = "ricci_dev_" + operation + "_f32", names[] = {"a", "b"};
+  d.Function(name, [&] {
+    const std::string instruction = "\"" + operation + ".NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b)";
+    return "f32 " + name + "(f32 a, f32 b) {\n" + ByInstruction(d, "f32", 800, instruction, [&] {
+             return "  " + Lines(Filled(op == RICCI_S_MIN ? kMin : kMax, RICCI_F32, names, 2)) + "\n";
+           });
+  });
+  return name + "(" + in[0] + ", " + in[1] + ")";
+}
 
 // By bits: it keeps every NaN as it is.
 std::string SignOfNarrow(uint32_t op, uint32_t dtype, const std::string& a) {
@@ -179,13 +197,17 @@ std::string HighProduct(uint32_t dtype, const std::string* in) {
          std::to_string(BitsOf(dtype)) + ")";
 }
 
+std::string InF32(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, const std::string* in, uint32_t n) {
+  std::vector<std::string> wide;
+  for (uint32_t i = 0; i < n; ++i) wide.push_back(Widened(d, from, in[i]));
+  return PrintScalar(d, op, RICCI_F32, to, wide.data(), n);
+}
+
 std::string OfNarrow(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, const std::string* in, uint32_t n) {
   if (op == RICCI_S_NEG || op == RICCI_S_ABS) return SignOfNarrow(op, from, in[0]);
   if (op == RICCI_S_NEXTAFTER) return NextAfter(d, from, in);
-  std::vector<std::string> wide;
-  for (uint32_t i = 0; i < n; ++i) wide.push_back(Widened(d, from, in[i]));
   const bool to_bool = IsComparison(op) || to == RICCI_BOOL;
-  const std::string r = PrintScalar(d, op, RICCI_F32, to_bool ? RICCI_BOOL : RICCI_F32, wide.data(), n);
+  const std::string r = InF32(d, op, from, to_bool ? RICCI_BOOL : RICCI_F32, in, n);
   return r.empty() || to_bool ? r : Narrowed(d, to, r);
 }
 
@@ -202,11 +224,19 @@ std::string PrintScalar(DeviceText& d, uint32_t op, uint32_t from, uint32_t to, 
   if (is_float && op == RICCI_S_NEXTAFTER) return NextAfter(d, from, in);
   if (!is_float && (op == RICCI_S_POPCOUNT || op == RICCI_S_CLZ)) return BitCount(op, from, in[0]);
   if (!is_float && op == RICCI_S_MULHI) return HighProduct(from, in);
+  if (from == RICCI_F32 && (op == RICCI_S_MIN || op == RICCI_S_MAX)) return ExtremumOfF32(d, op, in);
   const std::string_view form = FormOf(op, from);
   if (form.find("return") != form.npos) return Call(d, form, op, from, in, n);
   if (!form.empty() || !is_float) return Filled(form, from, in, n);
   const std::string f = MathFunction(d, op, from, n);
   return f.empty() ? f : f + "(" + in[0] + (n > 1 ? ", " + in[1] : "") + ")";
+}
+
+std::string PrintWide(DeviceText& d, uint32_t op, uint32_t dtype, const std::string* in, uint32_t n) {
+  const bool is_other = op == RICCI_S_CONVERT || op == RICCI_S_BITCAST || op == RICCI_S_SELECT ||
+                        op == RICCI_S_NEXTAFTER || op == RICCI_S_NEG || op == RICCI_S_ABS || op == RICCI_S_IS_FINITE;
+  if (is_other || IsComparison(op) || !IsNarrow(dtype)) return {};
+  return InF32(d, op, dtype, RICCI_F32, in, n);
 }
 
 std::string PrintConstant(DeviceText& d, uint32_t dtype, uint64_t bits) {

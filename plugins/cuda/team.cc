@@ -25,6 +25,7 @@ class Finder {
     if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
     team_.columns = !in_order_ && stores_always_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
+    KeepRows();
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
                    std::to_string(longest_) +
                    (in_order_       ? " elements in order"
@@ -70,6 +71,16 @@ class Finder {
     }
     all_outside_ &= parent == 0;
     scans_ |= scan;
+  }
+
+  // A row that is too long for the registers of a warp may fit into those of a block.
+  void KeepRows() {
+    team_.rows = KeptRowsOf(k_, blocks_, team_.shared, team_.size);
+    if (team_.rows.reason.empty() || team_.size != kWarp) return;
+    KeptRows of_block = KeptRowsOf(k_, blocks_, team_.shared, kBlock);
+    if (!of_block.IsUsed()) return;
+    team_.size = kBlock;
+    team_.rows = std::move(of_block);
   }
 
   // Neighbours of a warp should read neighbours in memory, and enough threads should run.

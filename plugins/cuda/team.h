@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/analysis.h"
+#include "kept_rows.h"
 
 namespace ricci::cuda {
 
@@ -27,6 +28,7 @@ struct Team {
   bool columns = false;         // the block has the teams of kWarp points, a thread of each in a row
   std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
   std::vector<uint8_t> inside;  // by instruction: it is in such a loop
+  KeptRows rows;                // what these loops keep in registers
   std::string reason;           // also why it is one thread, for people
 
   static Team Alone(const ricci_kernel_table& k, std::string reason);

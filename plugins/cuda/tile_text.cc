@@ -16,32 +16,12 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-// One function, which the compiler makes into code for addresses that are aligned and code for others, so that loops
-// need not ask. Of large tiles two blocks should share a processor.
+// Of large tiles two blocks should share a processor.
 void KernelPrinter::Tiles(const std::string& name) {
   constexpr int64_t kManySums = 64;
-  const std::string aligned = AreTilesAligned();
-  std::string arguments;
-  for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + N(i) + ", ";
-  arguments += (in_parts_ ? "failed, parts" : "failed") + MapArguments();
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
-  Line("");
-  Open("static __device__ __forceinline__ void " + name + "_tiles(bool aligned, " + Parameters() +
-       MapParameters(/*of_kernel=*/false) + ")");
-  TilesOfKinds();
-  Close();
-  Line("");
-  Line("// " + Summary());
-  Open(std::string("extern \"C\" __global__ ") + (is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
-       Parameters() + MapParameters(/*of_kernel=*/true) + ")");
-  if (aligned != "true") {
-    Open("if (" + aligned + ")");
-    Line(name + "_tiles(true, " + arguments + ");");
-    Else();
-  }
-  Line(name + "_tiles(false, " + arguments + ");");
-  if (aligned != "true") Close();
-  Close();
+  ForBothAlignments(name, "tiles", AreTilesAligned(), is_large ? "__launch_bounds__(256, 2) " : "",
+                    [this] { TilesOfKinds(); });
 }
 
 void KernelPrinter::LaunchTiles() {

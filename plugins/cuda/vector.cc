@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_text.h"
 #include "neighbours.h"
 #include "types.h"
 
@@ -11,8 +12,8 @@ namespace {
 constexpr int64_t kMostBytes = 16;           // of an access
 constexpr int64_t kEnoughThreads = 1 << 14;  // a warp for each scheduler of a large GPU
 constexpr double kMostCostOfPoint = 64;      // beyond it accesses are a small part of the work
-// To widen operands and round the result; bf16 is the upper half of f32.
-constexpr double kCostOfBf16 = 4, kCostOfNarrow = 16;
+// To widen operands and round the result, by instructions or by arithmetic on bits.
+constexpr double kCostOf16Bits = 4, kCostOfTiny = 16;
 constexpr double kMostCost = 512;  // of a group, so that its code stays small and its values in registers
 
 class Finder {
@@ -26,7 +27,9 @@ class Finder {
       vector_ = Vector{.size = n, .of_points = team_.size == 1};
       for (auto* marks : {&vector_.loops, &vector_.together, &vector_.once, &vector_.each}) marks->resize(k_.n_insts);
       if ((vector_.of_points ? GroupPoints() : GroupTrips()) && vector_.bytes <= kMostBytes) {
+        if (!vector_.of_points) ForgetOutside();
         NameBuffers();
+        vector_.pairs = !tile_.IsUsed() && ComputesPairs();
         return std::move(vector_);
       }
     }
@@ -108,7 +111,9 @@ class Finder {
     for (uint32_t i = first; i < last; ++i) {
       const ricci_inst& q = k_.insts[i];
       double more = 0;
-      if (codegen::IsScalar(q.op) && IsNarrow(q.dtype)) more = q.dtype == RICCI_BF16 ? kCostOfBf16 : kCostOfNarrow;
+      if (codegen::IsScalar(q.op) && IsNarrow(q.dtype) && !IsPairOperation(k_, i)) {
+        more = codegen::IsTiny(q.dtype) ? kCostOfTiny : kCostOf16Bits;
+      }
       cost += times_[blocks_.parent[i]] / trips * (codegen::OpCost(q.op) + more);
     }
     return cost;
@@ -162,6 +167,30 @@ class Finder {
     }
   }
 
+  // Operands of loops in groups that are computed before them.
+  void ForgetOutside() {
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      uint32_t loop = i;
+      while (loop != 0 && vector_.loops[loop] == 0) loop = blocks_.parent[loop];
+      if (loop == 0) vector_.each[i] = vector_.once[i] = 0;
+    }
+  }
+
+  // Some operation is made for two at a time, and all is straight code.
+  bool ComputesPairs() const {
+    bool any = false;
+    for (uint32_t i = 1; i < k_.n_insts; ++i) {
+      const uint16_t op = k_.insts[i].op;
+      if (vector_.each[i] == 0 || op == RICCI_K_REDUCE || op == RICCI_K_FOR) continue;
+      if (!codegen::IsScalar(op) && op != RICCI_K_CONST && op != RICCI_K_DOMAIN && op != RICCI_K_LOAD &&
+          op != RICCI_K_STORE && op != RICCI_K_CHECK && op != RICCI_K_ASSUME_LESS && op != RICCI_K_NOP) {
+        return false;
+      }
+      any |= IsPairOperation(k_, i);
+    }
+    return any;
+  }
+
   void NameBuffers() {
     std::vector<uint8_t> named(k_.n_buffers);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -181,6 +210,24 @@ class Finder {
 };
 
 }  // namespace
+
+bool IsPairOperation(const ricci_kernel_table& k, uint32_t i) {
+  const ricci_inst& q = k.insts[i];
+  return codegen::IsScalar(q.op) && HasPairs(q.op, q.dtype) && k.insts[q.a].dtype == q.dtype;
+}
+
+KeptRows KeptWith(const Team& team, const Vector& vector) {
+  size_t in_groups = 0, all = 0;
+  for (uint32_t i = 0; i < team.rows.loops.size(); ++i) {
+    if (team.rows.loops[i] == 0) continue;
+    ++all;
+    in_groups += vector.size > 1 && vector.loops[i] != 0 ? 1 : 0;
+  }
+  if (in_groups == 0 || in_groups == all) return team.rows;
+  KeptRows none;
+  none.reason = "only some of its loops read several elements at a time";
+  return none;
+}
 
 Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
                 const TransposeTile& tile) {

@@ -29,9 +29,15 @@ struct Vector {
   std::vector<uint8_t> together;  // by instruction: LOAD or STORE for all of a group
   std::vector<uint8_t> once;      // by instruction: computed for the first of a group, before the others
   std::vector<uint8_t> each;      // by instruction: computed for each of a group; some indices are both
+  bool pairs = false;             // floats of 16 bits are computed two at a time (device_pairs.cc)
   std::string buffers;            // that are accessed so, for the text
   std::string reason;             // why there are no groups, for people
 };
+// Of floats of 16 bits, made for two at a time.
+bool IsPairOperation(const ricci_kernel_table& k, uint32_t i);
+// What a team keeps of its rows, if trips of all loops that keep or take it are spread over threads alike; else
+// nothing.
+KeptRows KeptWith(const Team& team, const Vector& vector);
 // `tile`: whose points are computed, if there is one.
 Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
                 const TransposeTile& tile);

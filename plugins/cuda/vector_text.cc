@@ -2,11 +2,13 @@
 // points that are left: those after the last group, or all if an address is not aligned, since hosts may bind any. Of
 // trips: one loop, so that sums do not depend on addresses; only the accesses differ.
 #include "kernel_printer.h"
+#include "store_needs.h"
 
 namespace ricci::cuda {
 
 std::string KernelPrinter::VectorType(uint32_t i, int64_t n) {
   const ricci_inst& q = At(i);
+  if (IsPairAccess(i)) return device_.Vector("u32", n / 2);
   return device_.Vector(std::string(TypeName(q.op == RICCI_K_LOAD ? q.dtype : At(q.b).dtype)), n);
 }
 
@@ -67,20 +69,26 @@ std::string KernelPrinter::Address(uint32_t i) {
 }
 
 std::string KernelPrinter::LoadTogether(uint32_t i, int64_t n) {
-  const std::string type = VectorType(i, n), element(TypeName(At(i).dtype)), name = "ricci_dev_load_" + type;
+  const bool are_pairs = IsPairAccess(i);
+  const std::string type = VectorType(i, n), element(TypeName(At(i).dtype)),
+                    name = "ricci_dev_load_" + type + (are_pairs ? "_of_pairs" : "");
   device_.Function(name, [&] {
+    const std::string one = are_pairs ? PairOfBits(device_, "p[2 * e]", "p[2 * e + 1]") : "p[e]";
     return type + " " + name + "(const " + element + "* p, bool aligned) {\n  if (aligned) return *(const " + type +
-           "*)p;\n  " + type + " x;\n  for (i32 e = 0; e < " + std::to_string(n) +
-           "; ++e) x.at[e] = p[e];\n  return x;\n}";
+           "*)p;\n  " + type + " x;\n  for (i32 e = 0; e < " + std::to_string(are_pairs ? n / 2 : n) +
+           "; ++e) x.at[e] = " + one + ";\n  return x;\n}";
   });
   return name + "(" + Address(i) + ", aligned)";
 }
 
 std::string KernelPrinter::StoreTogether(uint32_t i, int64_t n, const std::string& value) {
-  const std::string type = VectorType(i, n), element(TypeName(At(At(i).b).dtype)), name = "ricci_dev_store_" + type;
+  const bool are_pairs = IsPairAccess(i);
+  const std::string type = VectorType(i, n), element(TypeName(At(At(i).b).dtype)),
+                    name = "ricci_dev_store_" + type + (are_pairs ? "_of_pairs" : "");
   device_.Function(name, [&] {
+    const std::string one = are_pairs ? "p[e] = " + HalfOfPair("(x.at[e / 2] >> 16 * (e % 2))", 0) : "p[e] = x.at[e]";
     return "void " + name + "(" + element + "* p, " + type + " x, bool aligned) {\n  if (aligned) {\n    *(" + type +
-           "*)p = x;\n    return;\n  }\n  for (i32 e = 0; e < " + std::to_string(n) + "; ++e) p[e] = x.at[e];\n}";
+           "*)p = x;\n    return;\n  }\n  for (i32 e = 0; e < " + std::to_string(n) + "; ++e) " + one + ";\n}";
   });
   return name + "(" + Address(i) + ", " + value + ", aligned)";
 }
@@ -90,8 +98,13 @@ std::string KernelPrinter::Loaded(uint32_t i) {
   return "*(const " + VectorType(i, vector_.size) + "*)(" + Address(i) + ")";
 }
 
+std::string KernelPrinter::GroupToStore(uint32_t i) const {
+  const std::string name = "y" + std::to_string(i);
+  return IsStoredLater(i) ? name + "[g" + std::to_string(divisors_.loop) + "]" : name;
+}
+
 std::string KernelPrinter::Stored(uint32_t i) {
-  const std::string value = "y" + std::to_string(i);
+  const std::string value = GroupToStore(i);
   if (!vector_.of_points) return StoreTogether(i, vector_.size, value);
   return "*(" + VectorType(i, vector_.size) + "*)(" + Address(i) + ") = " + value;
 }
@@ -100,26 +113,29 @@ std::string KernelPrinter::Stored(uint32_t i) {
 void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
   const std::string index = "i" + std::to_string(loop);
-  if (loop != 0 && vector_.once[loop] != 0) Let(loop, index);
+  std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
+  if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
+  const bool is_bare = rows_.IsUsed() && (rows_.bare[loop] != 0 || needed[loop] == 0);
+  if (loop != 0 && vector_.once[loop] != 0 && !is_bare) Let(loop, index);
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
-    if (vector_.once[i] != 0) Instruction(i);
-    if (vector_.together[i] == 0 || vector_.each[i] == 0) continue;
+    if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
+    if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i)) continue;
     Place(i);
-    if (is_store(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
+    if (is_store(i) && !IsStoredLater(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
     if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
   }
   Line("#pragma unroll");
-  Open("for (i32 e = 0; e < " + std::to_string(vector_.size) + "; ++e)");
+  Open("for (i32 e = 0; e < " + std::to_string(vector_.size) + (vector_.pairs ? "; e += 2)" : "; ++e)"));
   in_group_ = true;
-  if (loop != 0 && vector_.each[loop] != 0) Let(loop, index + " + e");
+  if (loop != 0 && vector_.each[loop] != 0 && !is_bare) ForHalves([&] { Let(loop, index + " + " + NumberOfGroup()); });
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (vector_.each[i] != 0) Instruction(i);
   }
-  if (loop != 0 && At(loop).op == RICCI_K_REDUCE) Accumulate(last);
+  if (loop != 0 && At(loop).op == RICCI_K_REDUCE) ForHalves([&] { Accumulate(last); });
   in_group_ = false;
   Close();
   for (uint32_t i = first; i < last; ++i) {
-    if (is_store(i)) Line(Stored(i) + ";");
+    if (is_store(i) && !IsStoredLater(i)) Line(Stored(i) + ";");
   }
 }
 

@@ -7,6 +7,11 @@
 // too. What a product reads many times is stored before it, but for views and, where many points run at once, factors
 // that are cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are
 // roots. Then groups that run over the same rows are merged (merge_groups.cc).
+//
+// Where many points run at once, what a root only moves (the parts of a concatenation) is first taken to be stored by
+// kernels of its own: if one kernel computes all of it, it stores each part at its place, and no point asks which part
+// it is in. Which kernels are merged shows at the end only, so roots for which it did not come so are grouped again,
+// with what they move pulled in.
 #include <cmath>
 #include <optional>
 
@@ -40,13 +45,14 @@ enum class Kind : uint8_t {
 };  // kCall: reads only stored values (also loops in the plan, updates and barriers)
 
 // Whether an expression is computed where it is read, or separately and stored, and why.
-enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces };
+enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces, kMoved };
 
 struct Info {
   Kind kind = Kind::kLoops;
   bool view = false;   // INDEX: moves elements, computes nothing
   bool dead = false;   // nothing reads it: it is left out
   bool often = false;  // a view or factor, computed where it is read, through which an element is read many times
+  bool moves = false;  // a root whose parts are stored for it
   int64_t own = 1;     // cost of one element
   int64_t cost = 1;    // the same with everything pulled in
   uint32_t group = kNoGroup;
@@ -60,16 +66,19 @@ struct Info {
 
 class Fuser {
  public:
-  Fuser(const ir::Program& f, const Options& options)
+  // `pulled`: by equation, a root that computes what it moves.
+  Fuser(const ir::Program& f, const Options& options, const std::vector<uint8_t>& pulled)
       : f_(f),
         options_(options),
+        pulled_(pulled),
         limits_(options.target.limits),
         registry_(prim::Registry::Of(f)),
         operations_(registry_, options.target),
         info_(f.equations.size()),
         users_(f.values.size()) {}
 
-  absl::StatusOr<ir::ProgramRef> Run() {
+  // Decides which equations are kernels of their own, and merges these.
+  absl::Status GroupAll() {
     for (uint32_t e = 0; e < f_.equations.size(); ++e) RICCI_TRY(Classify(e));
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       for (ir::ValueId v : f_.equations[e].operands) {
@@ -80,8 +89,36 @@ class Fuser {
     // Backwards, so that the groups of consumers are known before their producers are placed.
     members_.resize(f_.equations.size());
     for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
-    RICCI_TRY(Merge());
-    return Emit();
+    return Merge();
+  }
+
+  // Roots that move what was stored for them, and that no other kernel has joined.
+  std::vector<uint32_t> MovingAlone() const {
+    std::vector<uint8_t> joined(f_.equations.size());
+    for (const Group& g : groups_) {
+      for (const uint32_t view : g.views) joined[view] = 1;
+    }
+    std::vector<uint32_t> alone;
+    for (uint32_t e = 0; e < joined.size(); ++e) {
+      if (info_[e].moves && joined[e] == 0) alone.push_back(e);
+    }
+    return alone;
+  }
+
+  absl::StatusOr<ir::ProgramRef> Emit() {
+    RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
+    trace::Rewriter values(f_, *b);
+    values.SetParams(b->params());
+    RICCI_TRY(values.AddConstants());
+    for (uint32_t g : group_at_) {
+      if (g == kNoGroup) continue;
+      if (groups_[g].members.size() == 1 && groups_[g].views.empty()) {
+        RICCI_TRY(EmitAlone(values, f_.equations[groups_[g].members[0]]));
+      } else {
+        RICCI_TRY(EmitGroup(values, g));
+      }
+    }
+    return b->Finish(values.Results());
   }
 
  private:
@@ -163,6 +200,10 @@ class Fuser {
     const size_t places = info.places.size();
     const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
     if (places > kMaxPlaces || (dear && !info.view)) return Verdict::kReadAtPlaces;
+    if (!info.view && !eqn.operands.empty() && IsOnlyMoved(groups)) {
+      info_[groups[0]].moves = true;
+      return Verdict::kMoved;
+    }
     info.often = often;
     for (uint32_t g : groups) info_[g].factor_operations += often && !info.view ? info.own : 0;
     return Verdict::kComputed;
@@ -241,6 +282,13 @@ class Fuser {
     return work;
   }
 
+  // Does the only reader put it next to other arrays, and compute nothing?
+  bool IsOnlyMoved(const std::vector<uint32_t>& groups) const {
+    const uint32_t g = groups[0];
+    if (!RunsMany() || groups.size() != 1 || pulled_[g] != 0 || !JoinsArrays(f_.equations[g])) return false;
+    return std::all_of(members_[g].begin(), members_[g].end(), [&](uint32_t m) { return info_[m].view; });
+  }
+
   // Is an element of v loaded many times by one of its users (a product, a window), or through views of it?
   bool IsReadOften(ir::ValueId v) const {
     return std::any_of(users_[v].begin(), users_[v].end(), [&](uint32_t user) {
@@ -273,6 +321,8 @@ class Fuser {
           return base::Cat("computed once: its reader has ", kMaxGroup, " operations");
         case Verdict::kReadOften:
           return "computed once: its reader reads each element many times";
+        case Verdict::kMoved:
+          return "computed once: it is stored where its reader would move it";
         case Verdict::kReadAtPlaces:
           return base::Cat("computed once: it is read at ", info.places.size(), " places", dear);
         default:
@@ -402,22 +452,6 @@ class Fuser {
     return stored;
   }
 
-  absl::StatusOr<ir::ProgramRef> Emit() {
-    RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
-    trace::Rewriter values(f_, *b);
-    values.SetParams(b->params());
-    RICCI_TRY(values.AddConstants());
-    for (uint32_t g : group_at_) {
-      if (g == kNoGroup) continue;
-      if (groups_[g].members.size() == 1 && groups_[g].views.empty()) {
-        RICCI_TRY(EmitAlone(values, f_.equations[groups_[g].members[0]]));
-      } else {
-        RICCI_TRY(EmitGroup(values, g));
-      }
-    }
-    return b->Finish(values.Results());
-  }
-
   absl::Status EmitAlone(trace::Rewriter& values, const ir::Equation& eqn) {
     const Vals in = values[eqn.operands];
     if (registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
@@ -490,6 +524,7 @@ class Fuser {
 
   const ir::Program& f_;
   const Options& options_;
+  const std::vector<uint8_t>& pulled_;
   const Limits& limits_;
   prim::Registry& registry_;
   OperationCosts operations_;
@@ -504,6 +539,25 @@ class Fuser {
 
 }  // namespace
 
-absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options) { return Fuser(f, options).Run(); }
+absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options) {
+  constexpr int kTries = 3;
+  std::vector<uint8_t> pulled(f.equations.size());
+  for (int tries = kTries;; --tries) {
+    std::vector<std::string> decisions;
+    Options own = options;
+    if (options.decisions != nullptr) own.decisions = &decisions;
+    if (tries == 1) std::fill(pulled.begin(), pulled.end(), uint8_t{1});
+    Fuser fuser(f, own, pulled);
+    RICCI_TRY(fuser.GroupAll());
+    const std::vector<uint32_t> alone = fuser.MovingAlone();
+    for (const uint32_t root : alone) pulled[root] = 1;
+    if (!alone.empty()) continue;
+    RICCI_ASSIGN(ir::ProgramRef out, fuser.Emit());
+    if (options.decisions != nullptr) {
+      options.decisions->insert(options.decisions->end(), decisions.begin(), decisions.end());
+    }
+    return out;
+  }
+}
 
 }}}  // namespace ricci::v0::pass

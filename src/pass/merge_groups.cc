@@ -9,12 +9,13 @@
 // Where many points run at once, what follows a product element by element joins it too (bias, activation): the product
 // is then never stored.
 //
-// Few long rows stay apart: their points, not the rows, keep the threads busy. One comparison checks that the order of
-// groups stays legal, because every group has a position and reads only from groups before it: the merged group runs
-// where its last part ran if nothing waits for the first, or where its first part ran if the last part waits for
-// nothing else. By its factors an equation can run by rows, but its lowering may still loop over something else. So
-// each lowering is tried by itself, once, and one that leaves its row is never merged. Each group looks at a bounded
-// number of others, each of bounded size, so the cost is linear.
+// Few long rows stay apart: their points, not the rows, keep the threads busy, unless so many threads share a row that
+// it stays in their registers. One comparison checks that the order of groups stays legal, because every group has a
+// position and reads only from groups before it: the merged group runs where its last part ran if nothing waits for the
+// first, or where its first part ran if the last part waits for nothing else. By its factors an equation can run by
+// rows, but its lowering may still loop over something else. So each lowering is tried by itself, once, and one that
+// leaves its row is never merged. Each group looks at a bounded number of others, each of bounded size, so the cost is
+// linear.
 //
 // Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
@@ -358,7 +359,8 @@ class Merger {
       }
     }
     if (elements <= limits.small || full) return bytes <= limits.row_bytes;
-    return rows >= limits.few_rows && elements / rows >= limits.short_row && bytes <= limits.row_bytes;
+    const int64_t length = elements / rows, few = length <= limits.near_row ? limits.few_near_rows : limits.few_rows;
+    return rows >= few && length >= limits.short_row && bytes <= limits.row_bytes;
   }
 
   const ir::Program& f_;

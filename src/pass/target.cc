@@ -52,6 +52,7 @@ constexpr int64_t kProductTile = 128;                          // rows and colum
 // Tensor cores multiply a row of such a tile, of elements of 2 bytes, in the time of 8 operations on each element of
 // its factors, and longer ones in a longer time.
 constexpr int64_t kFactorOperations = 4;
+constexpr int64_t kSharers = 8;      // that share a row, each with all lanes, where a device runs many points
 constexpr int64_t kSmall = 1 << 16;  // elements that one thread finishes before others have begun
 
 Limits LimitsOf(const ricci_target& t) {
@@ -71,6 +72,8 @@ Limits LimitsOf(const ricci_target& t) {
   l.worth_a_kernel = std::max<int64_t>(std::llround(t.launch_cycles * width), 1);
   l.read_back = std::max<int64_t>(std::llround(2 * kElementBytes * width / t.cached_bytes_per_cycle), 1);
   l.few_rows = std::max<int64_t>(16, points / lanes);
+  l.near_row = static_cast<int64_t>(static_cast<double>(t.near_bytes) / kElementBytes) / 4 * lanes * kSharers;
+  l.few_near_rows = std::max<int64_t>(16, points / (lanes * kSharers));
   l.short_row = lanes;
   l.small = kSmall;
   l.row_bytes = static_cast<int64_t>(t.cache_bytes / 4);

@@ -20,10 +20,12 @@ struct Limits {
   int64_t worth_a_kernel;   // work that the device does in the time of a launch
   int64_t read_back;        // what storing and reading costs within a kernel
 
-  int64_t few_rows;   // fewer rows leave the device idle, if one thread computes a row,
-  int64_t short_row;  // and shorter ones leave its lanes,
-  int64_t small;      // which does not matter for so few elements
-  int64_t row_bytes;  // of values that are kept within a row
+  int64_t few_rows;  // fewer rows leave the device idle, if one thread computes a row,
+  int64_t near_row;  // where rows of up to so many elements stay in the nearest memory of all that may share a row,
+  int64_t few_near_rows;  // these many are enough;
+  int64_t short_row;      // and shorter ones leave its lanes,
+  int64_t small;          // which does not matter for so few elements
+  int64_t row_bytes;      // of values that are kept within a row
 
   int64_t body_elements, body_product;  // of one value of a body that runs within a kernel; the same with products
   // Elements of one value of a body in lanes, stacked loop operands not counted, and of all values with them; used if

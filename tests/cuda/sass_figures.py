@@ -76,14 +76,36 @@ def is_wait(part):
     return len(ops) < 16 and any(op.startswith("SYNCS.PHASECHK") for op in ops)
 
 
+def target_of(op, operands):
+    found = re.search(r"(\.L_x_\d+)", operands) if op.startswith("BRA") else None
+    return found.group(1) if found else None
+
+
+def apart(listing):
+    """Places of what only warps that have diverged run: from the label that a BRA.DIV goes to, up to the next one that
+    others go to. It returns by a branch, which is no loop."""
+    diverged = {target_of(op, rest) for op, rest in listing if op.startswith("BRA.DIV")}
+    others = {target_of(op, rest) for op, rest in listing if op != "label" and not op.startswith("BRA.DIV")}
+    out, inside, last = set(), False, None
+    for i, (op, name) in enumerate(listing):
+        if op == "label":
+            inside = name in diverged or (inside and last not in ("BRA", "EXIT", "RET"))
+        if inside:
+            out.add(i)
+        if op != "label":
+            last = op.split(".")[0]
+    return out
+
+
 def inner_loops(listing):
     """The innermost loops, the longest first, without labels; what only waits is none."""
     begin = {name: i for i, (op, name) in enumerate(listing) if op == "label"}
-    loops = []
+    loops, rare = [], apart(listing)
     for i, (op, operands) in enumerate(listing):
-        target = re.search(r"(\.L_x_\d+)", operands) if op.startswith("BRA") else None
-        if target and begin.get(target.group(1), i) < i - 1 and not is_wait(listing[begin[target.group(1)]:i + 1]):
-            loops.append((begin[target.group(1)], i + 1))
+        target = target_of(op, operands)
+        first = begin.get(target, i) if target else i
+        if i not in rare and first < i - 1 and not is_wait(listing[first:i + 1]):
+            loops.append((first, i + 1))
     inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
     inner.sort(key=lambda a: a[0] - a[1])
     return [[x for x in listing[first:last] if x[0] != "label"] for first, last in inner]

@@ -21,6 +21,14 @@ class LoweredProgram : public SmallProgram {
     EXPECT_TRUE(lowered.ok()) << lowered.status();
     return lowered.ok() ? *std::move(lowered) : std::make_unique<pass::Lowered>();
   }
+  // Of a device that runs many points at once.
+  static pass::Options OfManyPoints() {
+    ricci_target numbers = pass::TypicalTarget();
+    numbers.points_wanted = 1 << 16;
+    pass::Options options;
+    options.target = pass::Target("ref", numbers);
+    return options;
+  }
   // Names and domains of the kernels in the order of the plan: "add[4,3] reduce_sum[]".
   static std::string Kernels(const pass::Lowered& l) {
     std::string text;

@@ -315,14 +315,29 @@ TEST_F(MergeGroups, RandomProgramsKeepTheirValues) {
   }
 }
 
-// ---- products ----
-pass::Options OfManyPoints() {
-  ricci_target numbers = pass::TypicalTarget();
-  numbers.points_wanted = 1 << 16;
-  pass::Options options;
+// Few rows, whose elements fit into the registers of all that may share a row.
+TEST_F(MergeGroups, RowsOfManyThreads) {
+  pass::Options options = OfManyPoints();
+  ricci_target numbers = options.target.numbers;
+  numbers.lanes = 32;
+  numbers.near_bytes = 512;
+  numbers.cache_bytes = 32 << 20;
   options.target = pass::Target("ref", numbers);
-  return options;
+  const auto kernels = [&](const std::string& rows, const std::string& n) {
+    const std::string all = base::Cat("f32[", rows, ",", n, "]");
+    return Lower(base::Cat("program f(%x: ", all, ") {\n  %m: f32[", rows, "] = reduce_max(%x) axes=[1]\n  %b: ", all,
+                           " = broadcast_in_dim(%m) shape=[", rows, ",", n, "] broadcast_dimensions=[0]\n  %y: ", all,
+                           " = sub(%x, %b)\n  return %y }"),
+                 options)
+        ->kernels.size();
+  };
+  EXPECT_EQ(kernels("256", "8192"), 1u);
+  EXPECT_EQ(kernels("255", "8192"), 2u);
+  EXPECT_EQ(kernels("256", "8193"), 2u);
+  EXPECT_EQ(kernels("2048", "8193"), 1u);
 }
+
+// ---- products ----
 constexpr char kLayer[] = R"(program f(%x: f32[64,48], %w: f32[48,32], %b: f32[32]) {
   %z: f32[64,32] = dot_general(%x, %w) lhs_contract=[1] rhs_contract=[0]
   %c: f32[64,32] = broadcast_in_dim(%b) shape=[64,32] broadcast_dimensions=[1]

@@ -103,6 +103,32 @@ TEST_F(StoredViews, TheRestStaysApart) {
   }
 }
 
+// Where many points run, a point computes all parts of a result, however cheap they are, if it can.
+TEST_F(StoredViews, CheapPartsWhereManyPointsRun) {
+  const std::string parts = R"(program f(%x: f32[40,64]) {
+  %s: f32[40,64] = mul(%x, %x)
+  %a: f32[40,64] = add(%s, %x)
+  %b: f32[40,64] = sub(%s, %x)
+  %r: f32[80,64] = concatenate(%b, %a) dimension=0
+  return %r })";
+  const auto many = Lower(parts, OfManyPoints());
+  ASSERT_EQ(many->kernels.size(), 1u) << Kernels(*many);
+  const std::string text = kernel::ToText(many->kernels[0]);
+  EXPECT_EQ(text.find("select"), text.npos) << text;
+  EXPECT_NE(text.find("store"), text.rfind("store")) << text;
+  EXPECT_EQ(Run(*many), Run(*Lower(parts)));
+}
+// Parts that no kernel computes together are computed where they are put together.
+TEST_F(StoredViews, PartsOfOtherArraysArePulledIn) {
+  for (const char* rows : {"30", "40"}) {
+    const std::string both = std::to_string(40 + std::atoi(rows));
+    const std::string text = base::Cat(
+        "program f(%x: f32[40,64], %y: f32[", rows, ",64]) {\n  %a: f32[40,64] = mul(%x, %x)\n  %b: f32[", rows,
+        ",64] = add(%y, %y)\n  %r: f32[", both, ",64] = concatenate(%a, %b) dimension=0\n  return %r }");
+    EXPECT_EQ(Kernels(*Lower(text, OfManyPoints())), base::Cat("fusion_mul_add_concatenate[", both, ",64]"));
+  }
+}
+
 // One loop over all elements fills the lanes; one over short rows does not.
 TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
   const auto text = [](std::string_view n) {

@@ -10,6 +10,23 @@ from triton.compiler import ASTSource
 from triton.language.extra import libdevice
 
 
+# ---- special functions, of which PLAIN leaves one multiplication ----
+@triton.jit
+def exp_of(x, PLAIN: tl.constexpr):
+    if PLAIN:
+        return x * 0.7
+    else:
+        return tl.exp(x)
+
+
+@triton.jit
+def tanh_of(x, PLAIN: tl.constexpr):
+    if PLAIN:
+        return x * 0.7
+    else:
+        return libdevice.tanh(x)
+
+
 # ---- elementwise: a program has BLOCK elements ----
 @triton.jit
 def fused1(a, out, n, BLOCK: tl.constexpr):
@@ -44,15 +61,15 @@ def fused4(a, b, c, d, out, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def gelu_of(y):
-    return 0.5 * y * (libdevice.tanh(0.7978845608 * (y + 0.044715 * y * y * y)) + 1.0)
+def gelu_of(y, PLAIN: tl.constexpr):
+    return 0.5 * y * (tanh_of(0.7978845608 * (y + 0.044715 * y * y * y), PLAIN) + 1.0)
 
 
 @triton.jit
-def gelu(a, b, out, n, BLOCK: tl.constexpr):
+def gelu(a, b, out, n, BLOCK: tl.constexpr, PLAIN: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     y = tl.load(a + i, i < n).to(tl.float32) + tl.load(b + i, i < n).to(tl.float32)
-    tl.store(out + i, gelu_of(y).to(out.dtype.element_ty), i < n)
+    tl.store(out + i, gelu_of(y, PLAIN).to(out.dtype.element_ty), i < n)
 
 
 @triton.jit
@@ -71,10 +88,10 @@ def bias(a, scale, shift, out, N: tl.constexpr):
 
 # ---- rows and columns ----
 @triton.jit
-def softmax(a, out, N: tl.constexpr):
+def softmax(a, out, N: tl.constexpr, PLAIN: tl.constexpr):
     at = tl.program_id(0) * N + tl.arange(0, N)
     x = tl.load(a + at)
-    e = tl.exp(x - tl.max(x, 0))
+    e = exp_of(x - tl.max(x, 0), PLAIN)
     tl.store(out + at, e / tl.sum(e, 0))
 
 
@@ -151,7 +168,7 @@ def product(a, b, out, N: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: 
 def product_gelu(a, b, bias, out, N: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i, j = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
     sums = sums_of(a, b, i, j, N, N, 1, N, 1, BM, BN, BK) + tl.load(bias + j)[None, :]
-    tl.store(out + i[:, None] * N + j[None, :], gelu_of(sums + 0.0).to(out.dtype.element_ty))
+    tl.store(out + i[:, None] * N + j[None, :], gelu_of(sums + 0.0, False).to(out.dtype.element_ty))
 
 
 @triton.jit
@@ -194,13 +211,14 @@ PROGRAMS = {
 }
 
 
-def cubin(name, architecture):
-    """Machine code for `architecture`, such as 90, of one of the PROGRAMS."""
+def cubin(name, architecture, plain=False):
+    """Machine code for `architecture`, such as 90, of one of the PROGRAMS; `plain`: without its special function."""
     kernel, types, how = PROGRAMS[name]
-    names = [n for n in kernel.arg_names if n not in how["constants"]]
-    signature = dict(zip(names, types.split(), strict=True)) | {n: "constexpr" for n in how["constants"]}
+    constants = how["constants"] | ({"PLAIN": plain} if "PLAIN" in kernel.arg_names else {})
+    names = [n for n in kernel.arg_names if n not in constants]
+    signature = dict(zip(names, types.split(), strict=True)) | {n: "constexpr" for n in constants}
     at = {n: (kernel.arg_names.index(n), ) for n in signature}
-    source = ASTSource(kernel, signature, {at[n]: v for n, v in how["constants"].items()},
+    source = ASTSource(kernel, signature, {at[n]: v for n, v in constants.items()},
                        {at[n]: [["tt.divisibility", 16]] for n in names})
     options = {"num_warps": how["warps"], "num_stages": 3}
     return triton.compile(source, target=GPUTarget("cuda", architecture, 32), options=options).asm["cubin"]

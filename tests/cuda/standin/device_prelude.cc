@@ -141,6 +141,18 @@ RICCI_UNSEEN static void __syncthreads() {
 static void __threadfence() {}
 static void __threadfence_block() {}
 
+static int ricci_any;
+RICCI_UNSEEN static int __syncthreads_or(int predicate) {
+  __syncthreads();
+  ricci_any = 0;
+  __syncthreads();
+  if (predicate) ricci_any = 1;
+  __syncthreads();
+  const int any = ricci_any;
+  __syncthreads();
+  return any;
+}
+
 extern "C" {
 float fabsf(float); float sqrtf(float); float fmaf(float, float, float); float truncf(float); float rintf(float);
 float copysignf(float, float); float floorf(float); float ceilf(float); float roundf(float); float fmodf(float, float);

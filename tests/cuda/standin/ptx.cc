@@ -233,11 +233,11 @@ const char* MultiplyMatrices(const Instruction& i, const PtxCall& c) {
 }
 
 // ---- cvt: from and to f32, to nearest even; what is no number becomes the NaN of PTX ----
-uint16_t Narrowed(float v, int exponent_bits) {
+uint16_t Narrowed(double v, int exponent_bits) {
   const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
   const auto sign = static_cast<uint16_t>(std::signbit(v) ? 0x8000 : 0);
   if (std::isnan(v)) return 0x7fff;
-  const double size = std::fabs(static_cast<double>(v));
+  const double size = std::fabs(v);
   const int exponent = size == 0 ? 1 - bias : std::max(std::ilogb(std::fmin(size, 0x1p130)), 1 - bias);
   // A carry out of the mantissa is one to the exponent.
   const double steps =
@@ -280,6 +280,95 @@ const char* RoundToTf32(const Instruction& i, const PtxCall& c) {
   c.operands[i.arguments[0].operands[0]].value = bits;
   return nullptr;
 }
+// ---- two floats of 16 bits in a register, and extrema, of which NaN is the NaN of PTX and -0 less than 0 ----
+int ExponentBits(const Instruction& i) { return i.name.find("bf16x2") != i.name.npos ? 8 : 5; }
+bool ArePairs(const Instruction& i, const PtxCall& c, size_t arguments) {
+  if (!Has(i, arguments, "%%%%")) return false;
+  return std::all_of(i.arguments.begin(), i.arguments.end(), [&](const Argument& a) { return Are(c, a, 'r', 4); });
+}
+// Of each half `f`, of numbers.
+template <typename F>
+const char* OfHalves(const Instruction& i, const PtxCall& c, F f) {
+  const int bits = ExponentBits(i);
+  uint64_t out = 0;
+  for (uint32_t half = 0; half < 2; ++half) {
+    double in[3] = {};
+    for (size_t a = 1; a < i.arguments.size(); ++a) {
+      in[a - 1] = Widened(static_cast<uint32_t>(Value(c, i.arguments[a]) >> (16 * half) & 0xffff), bits);
+    }
+    out |= uint64_t{Narrowed(f(in[0], in[1], in[2]), bits)} << (16 * half);
+  }
+  c.operands[i.arguments[0].operands[0]].value = out;
+  return nullptr;
+}
+// a * b is exact; the last bit of an inexact sum is odd, so that it rounds on as the exact one.
+double FmaToOdd(double a, double b, double c) {
+  const double product = a * b, sum = product + c, back = sum - product;
+  const double lost = (product - (sum - back)) + (c - back);
+  if (!std::isfinite(sum) || lost == 0) return sum;
+  const double down = std::signbit(lost) == std::signbit(sum) ? sum : std::nextafter(sum, 0);
+  uint64_t bits;
+  std::memcpy(&bits, &down, sizeof bits);
+  bits |= 1;
+  double out;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+const char* FmaOfPairs(const Instruction& i, const PtxCall& c) {
+  if (!ArePairs(i, c, 4)) return "fma of pairs has four registers of 32 bits";
+  return OfHalves(i, c, FmaToOdd);
+}
+double Extremum(bool is_max, double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  const bool a_is_less = a == b ? std::signbit(a) && !std::signbit(b) : a < b;
+  return a_is_less == is_max ? b : a;
+}
+const char* ExtremumOfPairs(const Instruction& i, const PtxCall& c) {
+  if (!ArePairs(i, c, 3)) return "min and max of pairs have three registers of 32 bits";
+  return OfHalves(i, c, [&](double a, double b, double) { return Extremum(i.name[1] == 'a', a, b); });
+}
+const char* ExtremumOfF32(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 3, "%%%")) return "min and max have three registers";
+  float in[2];
+  for (size_t a = 0; a < 3; ++a) {
+    if (!Are(c, i.arguments[a], 'f', 4)) return "this min or max is of f32";
+    if (a > 0) std::memcpy(&in[a - 1], &c.operands[i.arguments[a].operands[0]].value, sizeof(float));
+  }
+  const double wide = Extremum(i.name[1] == 'a', in[0], in[1]);
+  const uint32_t nan = 0x7fffffff;
+  const auto v = static_cast<float>(wide);
+  uint32_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  c.operands[i.arguments[0].operands[0]].value = std::isnan(wide) ? nan : bits;
+  return nullptr;
+}
+// Right to a unit in the last place: one beside the nearest or that itself, by the bits of what it is of.
+const char* NearInverse(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'f', 4) || !Are(c, i.arguments[1], 'f', 4)) return "rcp is of f32";
+  const auto bits = static_cast<uint32_t>(Value(c, i.arguments[1]));
+  float v;
+  std::memcpy(&v, &bits, sizeof v);
+  if (std::fpclassify(v) == FP_SUBNORMAL) v = std::copysign(0.0f, v);
+  const float inverse = 1 / v;
+  const bool is_plain = std::isnormal(inverse) && std::isnormal(v);
+  const uint32_t choice = bits * 2654435761u >> 30;  // 0, 1: the nearest
+  const float near = choice < 2 || !is_plain ? inverse : std::nextafter(inverse, choice == 2 ? 0.0f : 2 * inverse);
+  std::memcpy(&c.operands[i.arguments[0].operands[0]].value, &near, sizeof near);
+  return nullptr;
+}
+// The first of the two is the upper half.
+const char* NarrowPair(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 3, "%%%") || !Are(c, i.arguments[0], 'r', 4)) return "this cvt makes a pair of two f32";
+  uint64_t out = 0;
+  for (size_t a = 1; a < 3; ++a) {
+    if (!Are(c, i.arguments[a], 'f', 4)) return "this cvt makes a pair of two f32";
+    float v;
+    std::memcpy(&v, &c.operands[i.arguments[a].operands[0]].value, sizeof v);
+    out |= uint64_t{Narrowed(v, ExponentBits(i))} << (a == 1 ? 16 : 0);
+  }
+  c.operands[i.arguments[0].operands[0]].value = out;
+  return nullptr;
+}
 
 const char* Unknown(const Instruction&, const PtxCall&) { return "the evaluator does not know this instruction"; }
 
@@ -292,6 +381,17 @@ constexpr struct {
     {"cvt.rn.f16.f32", Narrow},
     {"cvt.f32.f16", Widen},
     {"cvt.rna.tf32.f32", RoundToTf32},
+    {"cvt.rn.bf16x2.f32", NarrowPair},
+    {"cvt.rn.f16x2.f32", NarrowPair},
+    {"fma.rn.bf16x2", FmaOfPairs},
+    {"fma.rn.f16x2", FmaOfPairs},
+    {"min.NaN.bf16x2", ExtremumOfPairs},
+    {"max.NaN.bf16x2", ExtremumOfPairs},
+    {"min.NaN.f16x2", ExtremumOfPairs},
+    {"max.NaN.f16x2", ExtremumOfPairs},
+    {"rcp.approx.ftz.f32", NearInverse},
+    {"min.NaN.f32", ExtremumOfF32},
+    {"max.NaN.f32", ExtremumOfF32},
     {"cp.async.cg.shared.global", CopyAsync},
     {"cp.async.ca.shared.global", CopyAsync},
     {"cp.async.commit_group", CommitCopies},
