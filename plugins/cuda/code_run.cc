@@ -105,9 +105,10 @@ ricci_status* Code::WhyNotCaptured(const ricci_run_args& a) const {
 // All that the host's graph will use is fixed now. The node that reports to a word of the host, the last one, is not in
 // it. Nodes cannot be removed from a graph that is captured.
 ricci_status* Code::Capture(const ricci_run_args& a) {
-  const Current current(device_);
+  Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
-  Run run{a, PlacesOf(*given_.plan, a), static_cast<CuStream>(a.stream)};
+  const auto stream = static_cast<CuStream>(a.stream);
+  Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
   Captured to;
   if (ricci_status* failed = device_.FindCapture(run.stream, to)) return failed;
   if (ricci_status* refused = WhyNotCaptured(a)) return refused;

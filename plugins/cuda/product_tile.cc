@@ -43,7 +43,6 @@ class Finder {
     if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
         !Measure() || !PacketOperands())
       return {};
-    if (tile_.kind == TileKind::kWarpgroups && !AreReadTogether()) tile_.size = ByWarpgroups(tile_.size, /*trips=*/1);
     if (tile_.on_tensor_cores()) LimitLoaded();
     if (tile_.kind == TileKind::kWarpgroups) FindForms();
     if (plain) PacketPoints();

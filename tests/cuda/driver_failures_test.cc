@@ -60,7 +60,7 @@ constexpr std::string_view kCalls = R"(program f(%x: f32[9]) {
   return %y, %t
 })";
 
-constexpr size_t kExamples = 9;
+constexpr size_t kExamples = 10;
 
 std::array<Example, kExamples> Examples() {
   ProgramRunner runner;

@@ -133,12 +133,12 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
   Stream& s = *m.Find(stream);
   if (s.capture != nullptr) {
-    As<Event>(event) = {&s, 0, {}, s.capture, s.last};
+    As<Event>(event) = {&s, 0, {}, s.capture, s.last, s.device};
     return s.capture->is_invalid ? kCaptureInvalidated : CuResult{kCuSuccess};
   }
   Clock clock = s.clock;
   Join(clock, m.steps.host());
-  As<Event>(event) = {&s, s.pushed, std::move(clock), s.device};
+  As<Event>(event) = {&s, s.pushed, std::move(clock), nullptr, {}, s.device};
   return kCuSuccess;
 }
 CuResult cuEventQuery(CuEvent event) {
