@@ -396,6 +396,8 @@ TEST_F(RefusedCaptures, TheDefaultStream) {
         "use another stream, or enqueue the run before or after");
     EXPECT_TRUE(capture.IsValid());
   }
+  good_->Write({Ramp(1), Ramp(2)});
+  driver_->cuStreamSynchronize(theirs_);
   EXPECT_TRUE(Ok(good_->Enqueue(s)) && Ok(ricci_event_wait(good_->event())));
   good_->ReleaseEvent();
   ricci_stream_release(s);
