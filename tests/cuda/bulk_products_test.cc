@@ -238,15 +238,17 @@ TEST_F(BulkProducts, OtherAddressesMakeOtherMaps) {
   }
 }
 
-// In a graph and step by step: what the driver says of a map is what the run says, and the next run goes on. Each time
-// a new graph: one that is there would be made again.
+// In a graph and step by step: what the driver says of a map is what the run says, and the next run goes on. In a
+// context of its own each time: a graph that is there would be made again.
 TEST_F(BulkProducts, MapsThatTheDriverRefuses) {
   constexpr int kUnknown = 999;
   const auto fail = OfStandin<void(uint64_t, int, int)>("ricci_standin_fail");
   for (const uint32_t flags : {0u, uint32_t{RICCI_COMPILE_PROFILED}}) {
     std::string message;
     for (uint64_t n = 1; n < 100 && message.empty(); ++n) {
-      Executable f(runner_, flags);
+      ProgramRunner runner;
+      ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
+      Executable f(runner, flags);
       const Array left = f.Argument(0, kOne), right = f.Argument(1, kTwo);
       float first = 0;
       fail(n, kUnknown, 0);
