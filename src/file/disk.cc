@@ -74,7 +74,8 @@ struct FileBytes::OpenFile {
   size_t size;
 
   static absl::StatusOr<OpenFile> Open(std::string_view path) {
-    Descriptor file(::open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC));
+    // A pipe is refused, without waiting for its writer.
+    Descriptor file(::open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat about {};
     if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return Failed(path, "cannot be read", errno);
     if (S_ISDIR(about.st_mode)) return Failed(path, "cannot be read", EISDIR);
@@ -120,13 +121,16 @@ absl::StatusOr<FileBytes> FileBytes::ReadOpen(const base::HostMemory* memory, co
 }
 
 absl::Status WriteFile(std::string_view path, std::string_view bytes, std::string part) {
-  struct stat about {};
-  if (::stat(std::string(path).c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
-    const int error = WriteNew(std::string(path), bytes);
-    return error == 0 ? absl::OkStatus() : Failed(path, "cannot be written", error);
+  std::string name(path);
+  if (part.empty()) {
+    struct stat about {};
+    if (::stat(name.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
+      const int error = WriteNew(name, bytes);
+      return error == 0 ? absl::OkStatus() : Failed(path, "cannot be written", error);
+    }
+    name = Target(name);
+    part = name + ".part";
   }
-  const std::string name = Target(std::string(path));
-  if (part.empty()) part = name + ".part";
   int error = WriteNew(part, bytes);
   if (error == 0 && std::rename(part.c_str(), name.c_str()) != 0) error = errno;
   if (error == 0) return absl::OkStatus();

@@ -38,8 +38,9 @@ class FileBytes {
 };
 
 // Writes `part`, a file next to it (PATH.part if it is empty), and renames that. FAILED_PRECONDITION with the reason of
-// the system. Several writers of one file need different parts. Of a link the file that it leads to is written; a
-// device or a pipe is written to, since a file in its place would be none.
+// the system. Several writers of one file need different parts. Where no part is given, a user has named the file: of a
+// link the file that it leads to is written, and a device or a pipe is written to, since a file in its place would be
+// none. With a part of its own whatever is at PATH is replaced.
 absl::Status WriteFile(std::string_view path, std::string_view bytes, std::string part = {});
 
 }}}  // namespace ricci::v0::file
