@@ -23,22 +23,49 @@ macro_rules! element {
 }
 element!(i8: I8, i16: I16, i32: I32, i64: I64, u8: U8, u16: U16, u32: U32, u64: U64, f32: F32, f64: F64);
 
-/// One element of type `t` that is `x`, as bytes.
+impl private::Sealed for bool {}
+impl Element for bool {
+    const DTYPE: DType = types::BOOL;
+}
+
+/// Floats of 16 bits and less: a constant is made in f32.
+pub(crate) fn narrow_in_two_steps(t: DType) -> bool {
+    t == types::F16 || t == types::BF16
+}
+/// One element of type `t` that is `x`, as bytes. Integers must be what `x` is.
+#[track_caller]
 pub(crate) fn element_bytes(t: DType, x: f64) -> Result<Vec<u8>> {
-    Ok(match t {
-        types::F32 => (x as f32).to_ne_bytes().to_vec(),
-        types::F64 => x.to_ne_bytes().to_vec(),
-        types::I8 => (x as i8).to_ne_bytes().to_vec(),
-        types::I16 => (x as i16).to_ne_bytes().to_vec(),
-        types::I32 => (x as i32).to_ne_bytes().to_vec(),
-        types::I64 => (x as i64).to_ne_bytes().to_vec(),
-        types::U8 => (x as u8).to_ne_bytes().to_vec(),
-        types::U16 => (x as u16).to_ne_bytes().to_vec(),
-        types::U32 => (x as u32).to_ne_bytes().to_vec(),
-        types::U64 => (x as u64).to_ne_bytes().to_vec(),
-        types::BOOL => vec![u8::from(x != 0.0)],
-        other => return Err(Error::here(format!("a number of Rust cannot be a constant of {}; convert a f32", other))),
-    })
+    macro_rules! whole {
+        ($($dtype:ident: $rust:ty),*) => {
+            match t {
+                types::F32 => return Ok((x as f32).to_ne_bytes().to_vec()),
+                types::F64 => return Ok(x.to_ne_bytes().to_vec()),
+                types::BOOL if x == 0.0 || x == 1.0 => return Ok(vec![x as u8]),
+                $(types::$dtype if (x as $rust) as f64 == x => return Ok((x as $rust).to_ne_bytes().to_vec()),)*
+                _ => {}
+            }
+        };
+    }
+    whole!(I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64);
+    Err(Error::here(format!("{} is no {}; convert the value first (astype)", x, t)))
+}
+/// The elements of a constant.
+#[track_caller]
+pub(crate) fn bytes_of<T: Element>(data: &[T], dims: &[i64]) -> Result<Vec<u8>> {
+    checked(data, dims)?;
+    let mut out = vec![0; std::mem::size_of_val(data)];
+    // SAFETY: elements are plain numbers, of as many bytes.
+    unsafe { ptr::copy_nonoverlapping(data.as_ptr() as *const u8, out.as_mut_ptr(), out.len()) };
+    Ok(out)
+}
+#[track_caller]
+fn checked<T: Element>(data: &[T], dims: &[i64]) -> Result<Type> {
+    let t = T::DTYPE.shape(dims);
+    let wanted = dims.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
+    if wanted != Some(data.len()) {
+        return Err(Error::here(format!("{} elements are no {}", data.len(), t)));
+    }
+    Ok(t)
 }
 
 /// Typed data on a device, dense and row-major. Clones share it.
@@ -54,11 +81,7 @@ impl Context {
     /// A copy of `data` on the first device, with these sizes.
     #[track_caller]
     pub fn array<T: Element>(&self, data: &[T], dims: &[i64]) -> Result<Array> {
-        let t = T::DTYPE.shape(dims);
-        let wanted = dims.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
-        if wanted != Some(data.len()) {
-            return Err(Error::here(format!("{} elements are no {}", data.len(), t)));
-        }
+        let t = checked(data, dims)?;
         let (id, mut raw) = (self.type_id(&t)?, ptr::null_mut());
         check(unsafe {
             sys::ricci_array_from_host(

@@ -1,7 +1,7 @@
 //! Loops and branches: closures over trees of values. They may use any value of the trace around them.
 use crate::error::{Error, Result};
 use crate::program::Program;
-use crate::trace::{innermost, Attribute, Builder, Value};
+use crate::trace::{innermost, Attribute, Builder, Tracing, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use std::rc::Rc;
@@ -17,7 +17,9 @@ struct Traced<R> {
 fn traced<R: Tree<Value>>(outer: &Rc<Builder>, name: &str, types: &[Type], f: impl FnOnce(Vec<Value>) -> R) -> Traced<R> {
     match Builder::new(outer.context(), Some(outer), name, types) {
         Ok((builder, params)) => {
+            let tracing = Tracing::of(&builder);
             let out = f(params);
+            drop(tracing);
             let program = builder.finish(&out.leaves());
             let captures = builder.captures();
             let program = program.and_then(|p| captured_first(outer, name, types, &captures, p));
@@ -86,11 +88,14 @@ where
     let (carry, inputs) = (init.leaves(), xs.leaves());
     let builder = home("scan", &[&carry, &inputs]);
     let mut types = types_of(&carry);
-    types.extend(inputs.iter().map(|x| element_of(&builder, &x.ty())));
-    let length = length.or_else(|| inputs.first().and_then(|x| x.dims().first().copied())).unwrap_or_else(|| {
+    for x in &inputs {
+        types.push(element_of(&builder, &x.ty()));
+    }
+    let length = length.or_else(|| inputs.first().and_then(|x| x.dims().first().copied()));
+    if length.is_none() {
         builder.fail(Error::here("scan: no inputs and no length; pass Some(length)"));
-        0
-    });
+    }
+    let length = length.unwrap_or(0);
     let made = traced(&builder, "body", &types, |params| {
         let mut params = params.into_iter();
         let c = filled(&builder, init, &mut params);
@@ -98,18 +103,28 @@ where
     });
     let mut operands = made.captures.clone();
     operands.extend(carry.iter().cloned().chain(inputs));
-    let results = made.program.map_or(Vec::new(), |program| {
+    same_length(&builder, "scan: the carry of the body", &made.out.0, carry.len());
+    let mut results = Vec::new();
+    if let Some(program) = made.program {
         let attributes = [
             Attribute::program("body", &program),
             Attribute::int("length", length),
             Attribute::int("num_consts", made.captures.len() as i64),
             Attribute::int("num_carry", carry.len() as i64),
         ];
-        emitted(&builder, "scan", &attributes, &operands, program.results().len())
-    });
+        results = emitted(&builder, "scan", &attributes, &operands, program.results().len());
+    }
     let mut results = results.into_iter();
     let last = filled(&builder, init, &mut results);
     (last, filled(&builder, &made.out.1, &mut results))
+}
+/// Both must have as many leaves.
+#[track_caller]
+fn same_length<T: Tree<Value>>(builder: &Builder, what: &str, tree: &T, wanted: usize) {
+    let n = tree.leaves().len();
+    if n != wanted {
+        builder.fail(Error::here(format!("{} has {} values, not {}", what, n, wanted)));
+    }
 }
 /// The type of a part along the first dimension.
 #[track_caller]
@@ -139,6 +154,7 @@ where
     let types = types_of(&carry);
     let test = traced(&builder, "cond", &types, |p| condition(filled(&builder, init, &mut p.into_iter())));
     let step = traced(&builder, "body", &types, |p| body(filled(&builder, init, &mut p.into_iter())));
+    same_length(&builder, "while_loop: the carry of the body", &step.out, types.len());
     let results = match (test.program, step.program) {
         (Some(cond), Some(body)) => {
             let attributes = [
@@ -173,6 +189,7 @@ where
     let types = types_of(&leaves);
     let no = traced(&builder, "on_false", &types, |p| on_false(filled(&builder, operands, &mut p.into_iter())));
     let yes = traced(&builder, "on_true", &types, |p| on_true(filled(&builder, operands, &mut p.into_iter())));
+    same_length(&builder, "cond: the result of on_false", &no.out, yes.out.leaves().len());
     let mut captures = no.captures.clone();
     captures.extend(yes.captures.iter().cloned());
     let (n_no, n_yes) = (no.captures.len(), yes.captures.len());

@@ -51,11 +51,31 @@ pub struct Error {
     line: u32,
 }
 
+impl Code {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Code::Cancelled => sys::RICCI_CANCELLED,
+            Code::InvalidArgument => sys::RICCI_INVALID_ARGUMENT,
+            Code::DeadlineExceeded => sys::RICCI_DEADLINE_EXCEEDED,
+            Code::NotFound => sys::RICCI_NOT_FOUND,
+            Code::ResourceExhausted => sys::RICCI_RESOURCE_EXHAUSTED,
+            Code::FailedPrecondition => sys::RICCI_FAILED_PRECONDITION,
+            Code::OutOfRange => sys::RICCI_OUT_OF_RANGE,
+            Code::Unimplemented => sys::RICCI_UNIMPLEMENTED,
+            Code::Internal => sys::RICCI_INTERNAL,
+            Code::DataLoss => sys::RICCI_DATA_LOSS,
+            Code::Other(n) => n,
+        }
+    }
+}
+
 impl Error {
     /// An error of this crate's own checks.
     #[track_caller]
     pub(crate) fn here(message: impl Into<String>) -> Error {
-        let place = std::panic::Location::caller();
+        Error::at(std::panic::Location::caller(), message)
+    }
+    pub(crate) fn at(place: &std::panic::Location<'_>, message: impl Into<String>) -> Error {
         Error {
             code: Code::InvalidArgument,
             message: format!("{}:{}: {}", place.file(), place.line(), message.into()),

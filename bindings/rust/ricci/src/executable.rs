@@ -3,7 +3,7 @@ use crate::array::Array;
 use crate::context::Context;
 use crate::error::{check, Error, Result};
 use crate::program::Program;
-use crate::trace::Value;
+use crate::trace::{run_traced, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use ricci_sys as sys;
@@ -71,11 +71,14 @@ impl Drop for Executable {
     }
 }
 
+/// The types of the leaves, and the structure of the arguments.
+type Key = (Vec<Type>, Vec<usize>);
+
 /// A closure that is traced and compiled at its first call with arguments of some types; later ones run the code.
 pub struct Jit<F, R> {
     context: Context,
     f: F,
-    known: RefCell<HashMap<Vec<Type>, (Executable, R)>>,
+    known: RefCell<HashMap<Key, (Executable, R)>>,
 }
 
 impl Context {
@@ -95,12 +98,15 @@ impl<F, R> Jit<F, R> {
     {
         let given = arguments.leaves();
         let types: Vec<Type> = given.iter().map(Array::ty).collect();
-        if !self.known.borrow().contains_key(&types) {
-            let made = self.traced(&arguments, &types)?;
-            self.known.borrow_mut().insert(types.clone(), made);
+        let mut lengths = Vec::new();
+        arguments.shape_of_tree(&mut lengths);
+        let key = (types, lengths);
+        if !self.known.borrow().contains_key(&key) {
+            let made = self.traced(&arguments, &key.0)?;
+            self.known.borrow_mut().insert(key.clone(), made);
         }
         let known = self.known.borrow();
-        let (code, like) = &known[&types];
+        let (code, like) = &known[&key];
         let mut results = code.run(&given.iter().collect::<Vec<_>>())?.into_iter();
         Ok(like.map(&mut |_| results.next().expect("a result for each leaf")))
     }
@@ -113,7 +119,8 @@ impl<F, R> Jit<F, R> {
     {
         let (builder, params) = crate::trace::Builder::new(&self.context, None, "jit", types)?;
         let mut params = params.into_iter();
-        let out = (self.f)(arguments.map(&mut |_| params.next().expect("a parameter for each leaf")));
+        let given = arguments.map(&mut |_| params.next().expect("a parameter for each leaf"));
+        let out = run_traced(&builder, || (self.f)(given))?;
         Ok((builder.finish(&out.leaves())?.compile()?, out))
     }
 }

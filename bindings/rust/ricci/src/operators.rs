@@ -27,7 +27,7 @@ impl Value {
     /// A value of `self`'s element type and trace with the shape of `self` and all elements `x`.
     #[track_caller]
     pub fn full_like(&self, x: f64) -> Value {
-        self.builder.splat(&self.ty(), x)
+        innermost(&[self]).splat(&self.ty(), x)
     }
     #[track_caller]
     fn with(&self, primitive: &str, other: &Value) -> Value {
@@ -136,6 +136,10 @@ impl Value {
     #[track_caller]
     pub fn at(&self, i: i64) -> Value {
         let dims = self.dims();
+        if dims.is_empty() {
+            self.builder.fail(Error::here(format!("at({}): {} has no dimension", i, self.ty())));
+            return self.clone();
+        }
         let start: Vec<i64> = (0..dims.len()).map(|d| if d == 0 { i } else { 0 }).collect();
         let end: Vec<i64> = dims.iter().enumerate().map(|(d, n)| if d == 0 { i + 1 } else { *n }).collect();
         let part = self.one(
@@ -143,7 +147,7 @@ impl Value {
             &[Attribute::ints("start_indices", &start), Attribute::ints("limit_indices", &end)],
             &[],
         );
-        if dims.is_empty() { part } else { part.reshape(&dims[1..]) }
+        part.reshape(&dims[1..])
     }
 }
 
@@ -191,7 +195,7 @@ impl Operand for &Value {
 impl Operand for f64 {
     #[track_caller]
     fn beside(&self, value: &Value) -> Value {
-        value.builder.splat(&Type { dtype: value.dtype(), dims: Vec::new() }, *self)
+        innermost(&[value]).splat(&Type { dtype: value.dtype(), dims: Vec::new() }, *self)
     }
 }
 

@@ -6,13 +6,14 @@
 //! own context by [`Context::add_primitives`](crate::Context::add_primitives).
 use crate::context::{header, Context};
 use crate::error::{check, Error, Result};
-use crate::trace::{Builder, Value};
+use crate::trace::{run_traced, Builder, Value};
 use crate::types::Type;
 use ricci_sys as sys;
 use std::cell::Cell;
 use std::os::raw::{c_char, c_void};
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{catch_unwind, AssertUnwindSafe, Location};
 use std::ptr;
+use std::rc::Rc;
 
 /// The kind of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,18 +45,35 @@ impl Attributes<'_> {
         let found = self.0.iter().find(|a| crate::error::text(a.name) == name);
         found.unwrap_or_else(|| panic!("the primitive asks for an attribute `{}` that it does not declare", name))
     }
+    fn of_kind(&self, name: &str, kind: Kind) -> &sys::ricci_attr {
+        let a = self.find(name);
+        assert!(a.kind == kind.number(), "the attribute `{}` is declared as another kind than {:?}", name, kind);
+        a
+    }
+    fn list<T: Copy>(&self, name: &str, kind: Kind) -> Vec<T> {
+        let a = self.of_kind(name, kind);
+        // SAFETY: the core gives `count` elements of the kind's type at `data`.
+        (0..a.count as usize).map(|i| unsafe { *(a.data as *const T).add(i) }).collect()
+    }
     /// # Panics
-    /// These panic if the primitive declares no such attribute; the core gives every declared one, of its kind.
+    /// These panic if the primitive declares no such attribute of this kind.
     pub fn float(&self, name: &str) -> f64 {
-        self.find(name).f
+        self.of_kind(name, Kind::Float).f
     }
     pub fn int(&self, name: &str) -> i64 {
-        self.find(name).i
+        self.of_kind(name, Kind::Int).i
+    }
+    pub fn bool(&self, name: &str) -> bool {
+        self.of_kind(name, Kind::Bool).i != 0
     }
     pub fn ints(&self, name: &str) -> Vec<i64> {
-        let a = self.find(name);
-        // SAFETY: the core gives `count` elements at `data`.
-        (0..a.count as usize).map(|i| unsafe { *(a.data as *const i64).add(i) }).collect()
+        self.list(name, Kind::Ints)
+    }
+    pub fn floats(&self, name: &str) -> Vec<f64> {
+        self.list(name, Kind::Floats)
+    }
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8_lossy(&self.list::<u8>(name, Kind::Text)).into_owned()
     }
 }
 
@@ -80,7 +98,7 @@ pub trait Primitive: Send + Sync + 'static {
 fn guarded(f: impl FnOnce() -> Result<()>) -> *mut sys::ricci_status {
     let (code, message) = match catch_unwind(AssertUnwindSafe(f)) {
         Ok(Ok(())) => return ptr::null_mut(),
-        Ok(Err(e)) => (sys::RICCI_INVALID_ARGUMENT, e.message().to_string()),
+        Ok(Err(e)) => (e.code().number(), e.message().to_string()),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
             (sys::RICCI_INTERNAL, format!("a rule in Rust panicked: {}", text.unwrap_or("no message")))
@@ -109,6 +127,13 @@ unsafe extern "C" fn abstract_eval(self_: *mut c_void, b: *mut sys::ricci_builde
         check(sys::ricci_builder_set_out_types(b, ids.as_ptr(), ids.len() as u32))
     })
 }
+/// What the core lends ends with the rule, whatever the rule has kept.
+struct Lent(Rc<Builder>);
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.0.give_back();
+    }
+}
 unsafe extern "C" fn decompose(
     self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, given: *const sys::ricci_val, out: *mut sys::ricci_val,
 ) -> *mut sys::ricci_status {
@@ -116,17 +141,19 @@ unsafe extern "C" fn decompose(
         let (p, op) = (&*(self_ as *const Boxed), &*op);
         let builder = Builder::borrowed(b, Context::from_borrowed(op.ctx));
         let operands: Vec<Value> = slice(given, op.n_in).iter().map(|id| Value { builder: builder.clone(), id: *id }).collect();
-        let results = p.decompose(&operands, &Attributes(slice(op.attrs, op.n_attrs)));
+        let _lent = Lent(builder.clone());
+        let results = run_traced(&builder, || p.decompose(&operands, &Attributes(slice(op.attrs, op.n_attrs))))?;
         if results.len() != op.n_out as usize {
             return Err(Error::refused(format!("decompose gives {} results, types gives {}", results.len(), op.n_out)));
         }
-        let ids = builder.ids(&results)?;
+        let ids = builder.ids(Location::caller(), &results)?;
         ids.iter().enumerate().for_each(|(i, id)| *out.add(i) = *id);
         Ok(())
     })
 }
 unsafe extern "C" fn drop_self(self_: *mut c_void) {
-    drop(Box::from_raw(self_ as *mut Boxed));
+    // A panic must not reach the core, which can do nothing about it.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(Box::from_raw(self_ as *mut Boxed))));
 }
 
 fn view(text: &str) -> sys::ricci_str {
@@ -201,11 +228,13 @@ unsafe extern "C" fn query(_: *const sys::ricci_host_info, out: *mut *const sys:
 }
 
 impl Context {
-    /// Adds primitives of this program, as a plugin of that name. Not while other clones of the context are used.
-    pub fn add_primitives(&mut self, name: &'static str, rows: Rows) -> Result<()> {
+    /// Adds primitives of this program, as a plugin of that name.
+    ///
+    /// # Safety
+    /// No other clone of the context may be in use meanwhile.
+    pub unsafe fn add_primitives(&mut self, name: &'static str, rows: Rows) -> Result<()> {
         GIVEN.with(|g| g.set(described(name, env!("CARGO_PKG_VERSION"), rows)));
-        // SAFETY: `query` gives the plugin that was just described.
-        unsafe { self.add_plugin(query) }
+        self.add_plugin(query)
     }
 }
 

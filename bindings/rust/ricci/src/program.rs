@@ -2,7 +2,7 @@
 use crate::context::Context;
 use crate::error::{check, text, Error, Result, NO_TEXT};
 use crate::executable::Executable;
-use crate::trace::{Builder, Value};
+use crate::trace::{run_traced, Builder, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use ricci_sys as sys;
@@ -30,7 +30,8 @@ impl Context {
     {
         let (builder, params) = Builder::new(self, None, name, &types.leaves())?;
         let mut params = params.into_iter();
-        let out = f(types.map(&mut |_| params.next().expect("a parameter for each type")));
+        let given = types.map(&mut |_| params.next().expect("a parameter for each type"));
+        let out = run_traced(&builder, || f(given))?;
         builder.finish(&out.leaves())
     }
     /// Reads the text form.
@@ -96,7 +97,11 @@ impl Program {
     }
     /// The program for a batch of `size`: `in_axes` says for each parameter along which dimension it has one, or `None`.
     /// All results have it along their first dimension. Branches and loops of an element stay its own.
+    #[track_caller]
     pub fn vmap(&self, in_axes: &[Option<i32>], size: i64) -> Result<Program> {
+        if let Some(Some(axis)) = in_axes.iter().find(|a| matches!(a, Some(x) if *x < 0)) {
+            return Err(Error::here(format!("vmap: the axis {} is less than 0; None is for what has no batch", axis)));
+        }
         let axes: Vec<i32> = in_axes.iter().map(|a| a.unwrap_or(-1)).collect();
         let out = vec![0; self.results().len()];
         self.made(|made| unsafe {

@@ -7,7 +7,7 @@ use ricci_sys as sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
 use std::os::raw::c_void;
-use std::panic::Location;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe, Location};
 use std::ptr;
 use std::rc::Rc;
 
@@ -19,6 +19,37 @@ pub(crate) struct Builder {
     error: RefCell<Option<Error>>,
     captured: RefCell<Vec<(Value, sys::ricci_val)>>, // values of outer programs, as parameters of this one
     is_lent: bool,                                   // by the core, for a rule
+}
+
+thread_local! {
+    // The programs whose closures run on this thread, the innermost last.
+    static TRACED: RefCell<Vec<Rc<Builder>>> = RefCell::new(Vec::new());
+}
+
+/// While it lives, operations on values of a program or of those around it go into that program.
+pub(crate) struct Tracing;
+impl Tracing {
+    pub(crate) fn of(builder: &Rc<Builder>) -> Tracing {
+        TRACED.with(|t| t.borrow_mut().push(builder.clone()));
+        Tracing
+    }
+}
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        TRACED.with(|t| t.borrow_mut().pop());
+    }
+}
+
+/// Runs a closure of the user on values of `builder`. If it panics after a mistake, that mistake is what matters.
+pub(crate) fn run_traced<R>(builder: &Rc<Builder>, f: impl FnOnce() -> R) -> Result<R> {
+    let _tracing = Tracing::of(builder);
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(out) => Ok(out),
+        Err(panic) => match builder.error.borrow_mut().take() {
+            Some(e) => Err(e),
+            None => resume_unwind(panic),
+        },
+    }
 }
 
 impl Builder {
@@ -59,12 +90,23 @@ impl Builder {
         let (error, captured) = (RefCell::new(None), RefCell::new(Vec::new()));
         Rc::new(Builder { raw: Cell::new(raw), context, outer: None, error, captured, is_lent: true })
     }
+    /// What the core lent is gone: values that were kept are of no program.
+    pub(crate) fn give_back(&self) {
+        self.raw.set(ptr::null_mut());
+    }
     /// The ids of values here, or the first mistake.
-    pub(crate) fn ids(self: &Rc<Self>, values: &[Value]) -> Result<Vec<sys::ricci_val>> {
+    pub(crate) fn ids(self: &Rc<Self>, at: &Location<'_>, values: &[Value]) -> Result<Vec<sys::ricci_val>> {
         if let Some(e) = self.error.borrow_mut().take() {
             return Err(e);
         }
-        values.iter().map(|v| self.own(v)).collect()
+        self.owned(at, &values.iter().collect::<Vec<_>>())
+    }
+    fn owned(self: &Rc<Self>, at: &Location<'_>, values: &[&Value]) -> Result<Vec<sys::ricci_val>> {
+        let mut out = Vec::new();
+        for v in values {
+            out.push(self.own(at, v)?);
+        }
+        Ok(out)
     }
     /// Keeps a mistake, unless there was one before.
     pub(crate) fn fail(&self, e: Error) {
@@ -96,8 +138,7 @@ impl Builder {
         false
     }
     /// The id that `v` has here: its own, or that of a parameter that stands for a value of an outer program.
-    #[track_caller]
-    fn own(self: &Rc<Self>, v: &Value) -> Result<sys::ricci_val> {
+    fn own(self: &Rc<Self>, at: &Location<'_>, v: &Value) -> Result<sys::ricci_val> {
         if Rc::ptr_eq(self, &v.builder) {
             return Ok(v.id);
         }
@@ -105,14 +146,18 @@ impl Builder {
             return Ok(*id);
         }
         if !self.is_inside(&v.builder) {
-            return Err(Error::here("a value is used in a trace that it does not belong to; pass it as an argument"));
+            return Err(Error::at(at, "a value is used in a trace that it does not belong to; pass it as an argument"));
         }
         let mut id = 0;
         check(unsafe { sys::ricci_builder_param(self.raw.get(), self.context.type_id(&v.ty())?, &mut id) })?;
         self.captured.borrow_mut().push((v.clone(), id));
         Ok(id)
     }
+    // The equations of a rule keep the place of the operation that it is for.
     fn place(&self, at: &Location<'_>) {
+        if self.is_lent {
+            return;
+        }
         let file = CString::new(at.file()).unwrap_or_default();
         unsafe { sys::ricci_builder_set_location(self.raw.get(), file.as_ptr(), at.line(), ptr::null()) }
     }
@@ -127,7 +172,6 @@ impl Builder {
         });
         out.into_iter().map(|id| Value { builder: self.clone(), id }).collect()
     }
-    #[track_caller]
     fn try_emit(
         self: &Rc<Self>, at: &Location<'_>, primitive: &str, attributes: &[Attribute], operands: &[&Value], results: usize,
     ) -> Result<Vec<sys::ricci_val>> {
@@ -135,12 +179,12 @@ impl Builder {
             return Ok(vec![sys::RICCI_VAL_NONE.into(); results]);
         }
         if self.raw.get().is_null() {
-            return Err(Error::here("a value is used after its trace has ended"));
+            return Err(Error::at(at, "a value is used after its trace has ended"));
         }
         let mut prim = 0;
         let name = primitive.as_bytes();
         check(unsafe { sys::ricci_prim_find(self.context.raw(), name.as_ptr() as *const _, name.len(), &mut prim) })?;
-        let ids = operands.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let ids = self.owned(at, operands)?;
         let slots: Vec<Vec<*mut sys::ricci_program>> = attributes.iter().map(Attribute::slots).collect();
         let attrs: Vec<sys::ricci_attr> = attributes.iter().zip(&slots).map(|(a, s)| a.raw(s)).collect();
         let mut out = vec![0; results];
@@ -154,8 +198,14 @@ impl Builder {
         Ok(out)
     }
     /// Appends the equations of `f`.
+    #[track_caller]
     pub(crate) fn inline(self: &Rc<Self>, f: &Program, operands: &[&Value]) -> Result<Vec<Value>> {
-        let ids = operands.iter().map(|v| self.own(v)).collect::<Result<Vec<_>>>()?;
+        let at = Location::caller();
+        if self.raw.get().is_null() {
+            return Err(Error::at(at, "a value is used after its trace has ended"));
+        }
+        let ids = self.owned(at, operands)?;
+        self.place(at);
         let mut out = vec![0; f.results().len()];
         check(unsafe {
             sys::ricci_builder_inline(
@@ -164,14 +214,12 @@ impl Builder {
         })?;
         Ok(out.into_iter().map(|id| Value { builder: self.clone(), id }).collect())
     }
-    /// A constant of type `t` whose elements are all `x`.
-    #[track_caller]
-    pub(crate) fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
-        let made = crate::array::element_bytes(t.dtype, x).and_then(|bytes| {
-            let mut id = 0;
-            let t = self.context.type_id(t)?;
+    /// A constant of type `t`: all elements, or one for all.
+    fn constant(self: &Rc<Self>, t: &Type, bytes: Result<Vec<u8>>) -> Value {
+        let made = bytes.and_then(|bytes| {
+            let (mut id, of) = (0, self.context.type_id(t)?);
             check(unsafe {
-                sys::ricci_builder_const(self.raw.get(), t, bytes.as_ptr() as *const c_void, bytes.len(), &mut id)
+                sys::ricci_builder_const(self.raw.get(), of, bytes.as_ptr() as *const c_void, bytes.len(), &mut id)
             })?;
             Ok(id)
         });
@@ -181,10 +229,26 @@ impl Builder {
         });
         Value { builder: self.clone(), id }
     }
+    /// A constant whose elements are all `x`.
+    #[track_caller]
+    pub(crate) fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
+        match crate::array::narrow_in_two_steps(t.dtype) {
+            true => {
+                let wide = self.constant(&crate::types::F32.shape(&t.dims), crate::array::element_bytes(crate::types::F32, x));
+                wide.astype(t.dtype)
+            }
+            false => self.constant(t, crate::array::element_bytes(t.dtype, x)),
+        }
+    }
+    #[track_caller]
+    pub(crate) fn array<T: crate::array::Element>(self: &Rc<Self>, data: &[T], dims: &[i64]) -> Value {
+        self.constant(&T::DTYPE.shape(dims), crate::array::bytes_of(data, dims))
+    }
 
     /// Ends the trace with these results, or with its first mistake.
+    #[track_caller]
     pub(crate) fn finish(self: &Rc<Self>, results: &[Value]) -> Result<Program> {
-        let ids = self.ids(results)?;
+        let ids = self.ids(Location::caller(), results)?;
         let mut program = ptr::null_mut();
         check(unsafe { sys::ricci_builder_finish(self.raw.get(), ids.as_ptr(), ids.len() as u32, &mut program) })?;
         self.raw.set(ptr::null_mut());
@@ -223,6 +287,11 @@ impl Value {
     pub fn dims(&self) -> Vec<i64> {
         self.ty().dims
     }
+    /// A constant in the trace of this value, with these elements.
+    #[track_caller]
+    pub fn constant<T: crate::array::Element>(&self, data: &[T], dims: &[i64]) -> Value {
+        innermost(&[self]).array(data, dims)
+    }
     /// Any primitive with this value as its first operand: its results. `operands` are the others.
     #[track_caller]
     pub fn emit(&self, primitive: &str, attributes: &[Attribute], operands: &[&Value], results: usize) -> Vec<Value> {
@@ -232,15 +301,17 @@ impl Value {
     }
 }
 
-/// The builder of the innermost program that one of the values is of.
+/// Where an operation on these values goes: the program that is traced, if it is inside of theirs, else the innermost
+/// of theirs.
 pub(crate) fn innermost(values: &[&Value]) -> Rc<Builder> {
-    let mut best = &values[0].builder;
+    let mut best = values[0].builder.clone();
     for v in values {
-        if v.builder.is_inside(best) {
-            best = &v.builder;
+        if v.builder.is_inside(&best) {
+            best = v.builder.clone();
         }
     }
-    best.clone()
+    let traced = TRACED.with(|t| t.borrow().last().cloned());
+    traced.filter(|t| t.is_inside(&best)).unwrap_or(best)
 }
 
 /// An attribute of an equation, by the name that the primitive gives it.

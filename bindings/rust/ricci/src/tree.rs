@@ -3,6 +3,10 @@
 /// A value made of leaves of type `L`, in a fixed order.
 pub trait Tree<L> {
     fn each(&self, visit: &mut dyn FnMut(&L));
+    /// What the type does not say: how long its vectors are.
+    fn shape_of_tree(&self, lengths: &mut Vec<usize>) {
+        let _ = lengths;
+    }
     /// All leaves, in order.
     fn leaves(&self) -> Vec<L>
     where
@@ -41,6 +45,10 @@ impl<L, T: Tree<L>> Tree<L> for Vec<T> {
     fn each(&self, visit: &mut dyn FnMut(&L)) {
         self.iter().for_each(|t| t.each(visit))
     }
+    fn shape_of_tree(&self, lengths: &mut Vec<usize>) {
+        lengths.push(self.len());
+        self.iter().for_each(|t| t.shape_of_tree(lengths))
+    }
 }
 impl<L, M, T: Mapped<L, M>> Mapped<L, M> for Vec<T> {
     type To = Vec<T::To>;
@@ -56,6 +64,11 @@ macro_rules! tuple {
             fn each(&self, visit: &mut dyn FnMut(&L)) {
                 let ($($name,)*) = self;
                 $($name.each(visit);)*
+            }
+            #[allow(non_snake_case, unused_variables)]
+            fn shape_of_tree(&self, lengths: &mut Vec<usize>) {
+                let ($($name,)*) = self;
+                $($name.shape_of_tree(lengths);)*
             }
         }
         impl<L, M, $($name: Mapped<L, M>),*> Mapped<L, M> for ($($name,)*) {

@@ -281,7 +281,7 @@ impl ricci::plugin::Primitive for SmoothAbs {
 #[test]
 fn a_primitive_in_rust_has_all_rules() -> Result<()> {
     let mut ctx = Context::new()?;
-    ctx.add_primitives("test", || vec![Box::new(SmoothAbs)])?;
+    unsafe { ctx.add_primitives("test", || vec![Box::new(SmoothAbs)])? };
     let smooth = |eps: f64| move |x: Value| x.emit("test.smooth_abs", &[ricci::Attribute::float("eps", eps)], &[], 1).remove(0);
     let f = ctx.trace("f", F32.shape(&[]), smooth(0.5))?;
     let out = f.value_and_grad(&[0])?.vmap(&[Some(0)], 2)?.compile()?.run(&[&ctx.array(&[1.0f32, -2.0], &[2])?])?;
@@ -294,6 +294,74 @@ fn a_primitive_in_rust_has_all_rules() -> Result<()> {
     assert!(e.message().contains("programs.rs") && e.message().contains("eps is -1; it must be greater than 0"), "{}", e);
     let e = ctx.trace("f", F32.shape(&[]), smooth(1e4)).unwrap_err();
     assert!(e.code() == Code::Internal && e.message().contains("planned panic"), "{}", e);
-    assert!(ctx.add_primitives("test", || vec![Box::new(SmoothAbs)]).is_err());
+    assert!(unsafe { ctx.add_primitives("test", || vec![Box::new(SmoothAbs)]) }.is_err());
+    Ok(())
+}
+
+#[test]
+fn branches_compute_only_what_is_taken() -> Result<()> {
+    let ctx = Context::new()?;
+    // The logarithm of an outer value belongs to its branch: its derivative at 0 is not computed.
+    let f = ctx.trace("f", F32.shape(&[]), |x| cond(&x.gt(0.0), |()| x.log(), |()| x.clone(), &()))?;
+    let out = f.grad(&[0])?.compile()?.run(&[&ctx.scalar(0.0f32)?])?;
+    close(&[out[0].item()?], &[1.0]);
+    // A branch on a flag of the outer program uses a value of the body.
+    let f = ctx.trace("f", (F32.shape(&[3]), F32.shape(&[])), |(xs, k)| {
+        let flag = k.gt(0.0);
+        let zero = k.full_like(0.0);
+        scan(&zero, &xs, None, |c: Value, x: Value| (c + cond(&flag, |()| &x * 2.0, |()| x.clone(), &()), ())).0
+    })?;
+    let xs = ctx.array(&[1.0f32, 2.0, 3.0], &[3])?;
+    for (k, wanted) in [(1.0f32, 12.0), (-1.0, 6.0)] {
+        close(&[f.compile()?.run(&[&xs, &ctx.scalar(k)?])?[0].item()?], &[wanted]);
+    }
+    Ok(())
+}
+
+#[test]
+fn jit_tells_structures_apart() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.jit(|(a, b): (Vec<Value>, Vec<Value>)| (&a[0] * 10.0 + &b[0], a.len() as f64 + &b[0] * 0.0));
+    let one = |x: f32| ctx.scalar(x);
+    let first = f.call((vec![one(1.0)?], vec![one(2.0)?, one(3.0)?]))?;
+    let second = f.call((vec![one(1.0)?, one(2.0)?], vec![one(3.0)?]))?;
+    close(&[first.0.item()?, first.1.item()?], &[12.0, 1.0]);
+    close(&[second.0.item()?, second.1.item()?], &[13.0, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn numbers_must_be_of_the_type_beside_them() -> Result<()> {
+    let ctx = Context::new()?;
+    let e = ctx.trace("f", I32.shape(&[2]), |x| x * 0.5).unwrap_err();
+    assert!(e.message().contains("0.5 is no i32") && e.message().contains("programs.rs"), "{}", e);
+    let f = ctx.trace("f", ricci::BF16.shape(&[2]), |x| (x * 2.0).astype(F32))?;
+    assert_eq!(f.results(), [F32.shape(&[2])]);
+    let f = ctx.trace("f", F32.shape(&[2]), |x| x.gt(0.0))?;
+    let out = f.compile()?.run(&[&ctx.array(&[1.0f32, -1.0], &[2])?])?;
+    assert_eq!(out[0].to_vec::<bool>()?, [true, false]);
+    let f = ctx.trace("f", F32.shape(&[2]), |x| &x + x.constant(&[10.0f32, 20.0], &[2]))?;
+    close(&f.compile()?.run(&[&ctx.array(&[1.0f32, 2.0], &[2])?])?[0].to_vec()?, &[11.0, 22.0]);
+    assert!(f.vmap(&[Some(-1)], 3).unwrap_err().message().contains("less than 0"));
+    Ok(())
+}
+
+#[test]
+fn the_first_mistake_is_what_is_told() -> Result<()> {
+    let ctx = Context::new()?;
+    let line = line!() + 2;
+    let e = ctx.trace("f", (F32.shape(&[2]), F32.shape(&[3])), |(x, y)| {
+        let z = x + y;
+        let n = z.dims()[0]; // of nothing
+        z * n as f64
+    });
+    assert_eq!(e.unwrap_err().place().map(|p| p.1), Some(line));
+    let line = line!() + 2;
+    let e = ctx.trace("f", F32.shape(&[]), |x| {
+        scan(&vec![x.clone(), x.clone()], &(), Some(2), |c: Vec<Value>, ()| (vec![c[0].clone()], ())).0
+    });
+    let e = e.unwrap_err();
+    assert!(e.message().contains("scan: the carry of the body has 1 values, not 2"), "{}", e);
+    assert_eq!(e.place().map(|p| p.1), Some(line));
     Ok(())
 }
