@@ -225,6 +225,7 @@ class Reader:
     def macro(self, cursor, header):
         """A macro without parameters whose value is a number."""
         words = [t.spelling for t in cursor.get_tokens()][1:]
+        words = [str(int(w.rstrip("uUlL"), 16)) if re.match(r"0[xX]", w) else w for w in words]
         value = re.sub(r"\b(\d+)(?:u|l)+\b", r"\1", " ".join(words), flags=re.I)
         value = re.sub(r"\( ?u?int\d+_t ?\)|\( ?ricci_\w+ ?\)", "", value)
         if cursor.spelling.startswith("RICCI_") and re.fullmatch(r"[\d ()<>|+*~-]+", value) and re.search(r"\d", value):

@@ -132,12 +132,17 @@ use std::sync::atomic::{{AtomicPtr, Ordering}};
 static TABLE: AtomicPtr<ricci_api> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Keeps the table of the host; a plugin's `ricci_plugin_query` calls it before anything else.
-pub fn set_table(api: *const ricci_api) {{
+///
+/// # Safety
+/// `api` must be the table of a host of this version, which lives as long as the process.
+pub unsafe fn set_table(api: *const ricci_api) {{
     TABLE.store(api as *mut ricci_api, Ordering::Release);
 }}
 
 fn table() -> *const ricci_api {{
-    TABLE.load(Ordering::Acquire)
+    let table = TABLE.load(Ordering::Acquire);
+    assert!(!table.is_null(), "no host of Ricci has loaded this plugin, so there is nothing to call");
+    table
 }}
 """
     return head + "\n" + "\n".join(map(forwarder, spec.functions))

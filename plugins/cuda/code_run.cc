@@ -114,14 +114,14 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
   if (ricci_status* refused = WhyNotCaptured(a)) return refused;
   PlanNodes nodes(device_);
   const uint32_t count = graph_.size() - 1;
-  ricci_status* failed =
-      nodes.Add(graph_, count, to.graph, to.last, [&](uint32_t node) { return WorkOfNode(run, node); });
-  if (failed == nullptr) {
+  ricci_status* const failed = Guard([&]() -> ricci_status* {
+    const auto work = [&](uint32_t node) { return WorkOfNode(run, node); };
+    if (ricci_status* none = nodes.Add(graph_, count, to.graph, to.last, work)) return none;
     std::vector<CuGraphNode> last;
     for (const uint32_t node : graph_.waits[count]) last.push_back(nodes[node]);
-    failed = device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
-                                                                    run.stream, last.data(), last.size(), kCuSetLast));
-  }
+    return device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
+                                                                  run.stream, last.data(), last.size(), kCuSetLast));
+  });
   return failed == nullptr || nodes.size() == 0 ? failed : InPart(failed);
 }
 

@@ -29,7 +29,8 @@ std::string InverseOfF32(DeviceText& d, const std::string& divisor) {
   return d.Function("ricci_dev_inverse_f32",
                     [&] {
                       return "f32 ricci_dev_inverse_f32(f32 b, bool* exact) {\n  const f32 r = " + NearInverse(d) +
-                             "(b);\n  *exact &= fabsf(b) >= 0x1p-30f && (" + BitsOfReal(d, RICCI_F32, "b") +
+                             "(b);\n  *exact &= fabsf(b) >= 0x1p-30f && fabsf(b) <= 0x1.fffffep127f && (" +
+                             BitsOfReal(d, RICCI_F32, "b") +
                              " & 8388607u) < 8388605u;\n"
                              "  return fmaf(r, fmaf(-b, r, 1.0f), r);\n}";
                     }) +

@@ -34,7 +34,8 @@ ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg
 ricci_status* RunSlots::Make(std::unique_lock<std::mutex>& lock) {
   auto slot = std::make_unique<RunSlot>(*this, device_, n_made_ < most_graphs_);
   for (auto* list : {&free_with_graph_, &free_}) list->reserve(n_made_ + 1);
-  all_.reserve(++n_made_);
+  all_.reserve(n_made_ + 1);
+  ++n_made_;
   void* pinned = nullptr;
   lock.unlock();
   ricci_status* const failed = device_.TakePinned(&pinned);

@@ -28,7 +28,8 @@ std::optional<Dimension> AsOne(const std::vector<Dimension>& dimensions) {
   return all;
 }
 
-// What the driver takes (cuTensorMapEncodeTiled): distances that are multiples of 16 bytes, each one of the one before.
+// What the driver takes (cuTensorMapEncodeTiled): distances that are multiples of 16 bytes, each one of the one before,
+// and nothing that overlaps.
 bool AreTaken(const std::vector<Dimension>& dimensions, int64_t bytes) {
   constexpr int64_t kMostStride = int64_t{1} << 40, kMostSize = int64_t{1} << 31;
   if (dimensions.size() > TensorMap::kMostRank || dimensions[0].stride != 1) return false;
@@ -36,6 +37,7 @@ bool AreTaken(const std::vector<Dimension>& dimensions, int64_t bytes) {
     const int64_t stride = dimensions[i].stride;
     if (stride <= 1 || stride > kMostStride / bytes || stride * bytes % TensorMap::kAlignment != 0) return false;
     if (i > 1 && stride % dimensions[i - 1].stride != 0) return false;
+    if (stride / dimensions[i - 1].stride < dimensions[i - 1].size) return false;
   }
   return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) { return d.size < kMostSize; });
 }

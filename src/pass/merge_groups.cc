@@ -343,7 +343,8 @@ class Merger {
 
   bool Pays(const Group& g, uint32_t n, std::span<const int64_t> shape, const RowReads& reads) const {
     const Limits& limits = target_.limits;
-    int64_t rows = 1, elements = 0, bytes = 0;
+    constexpr int64_t kWord = 4;  // bytes of the elements that limits.near_row counts
+    int64_t rows = 1, elements = 0, bytes = 0, widest = 0;
     for (int64_t extent : shape) rows *= extent;
     bool full = true;  // a row is one element everywhere
     for (uint32_t m : g.members) {
@@ -352,14 +353,19 @@ class Merger {
       const ir::ArrayType& t = f_.type(eqn.result(0));
       full &= t.rank() == n;
       elements = std::max<int64_t>(elements, t.elements);
+      widest = std::max(widest, static_cast<int64_t>(t.bytes));
       const bool dear = joins_[m] == Joins::kRows || costs_[m] > limits.read_back;
       if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
       for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
-        if (reads.Of(eqn.operands[i]).row) elements = std::max<int64_t>(elements, f_.type(eqn.operands[i]).elements);
+        const ir::ArrayType& read = f_.type(eqn.operands[i]);
+        if (!reads.Of(eqn.operands[i]).row) continue;
+        elements = std::max<int64_t>(elements, read.elements);
+        widest = std::max(widest, static_cast<int64_t>(read.bytes));
       }
     }
     if (elements <= limits.small || full) return bytes <= limits.row_bytes;
-    const int64_t length = elements / rows, few = length <= limits.near_row ? limits.few_near_rows : limits.few_rows;
+    const int64_t length = elements / rows, words = std::max(length, widest / kWord / rows);
+    const int64_t few = words <= limits.near_row ? limits.few_near_rows : limits.few_rows;
     return rows >= few && length >= limits.short_row && bytes <= limits.row_bytes;
   }
 

@@ -272,9 +272,14 @@ absl::Status CompiledCode::Capture(RunFrame& frame, const Stream& stream) const 
   const ricci_backend& backend = device()->backend;
   constexpr uint32_t kNone = RICCI_NO_CHECK;  // until the first launch
   if (frame.last) RICCI_TRY(frame.last->Await());
-  RICCI_TRY(device()->CopyTo(frame.args.failed_check, &kNone, sizeof kNone, nullptr));
+  // Later, a graph may have left there what its event is to report.
+  if (!frame.is_captured) {
+    RICCI_TRY(device()->CopyTo(frame.args.failed_check, &kNone, sizeof kNone, nullptr));
+  }
   frame.args.stream = stream.native();
-  return base::FromAbi(backend.capture(code_, &frame.args));
+  RICCI_TRY(base::FromAbi(backend.capture(code_, &frame.args)));
+  frame.is_captured = true;
+  return absl::OkStatus();
 }
 
 absl::Status CompiledCode::LastCheck(const RunFrame& frame) const {

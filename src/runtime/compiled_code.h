@@ -63,6 +63,7 @@ struct RunFrame {
   EventRef last;                 // the last run with this frame
   const ricci_profile* profile;  // of this run, or NULL
   const CompiledCode* code;
+  bool is_captured = false;  // a run with this frame is part of a graph of the host
 };
 
 class CompiledCode final : public base::Shared {

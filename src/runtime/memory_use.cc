@@ -64,7 +64,7 @@ absl::StatusOr<char*> CompiledCode::AllocateBlock(uint64_t bytes) const {
   try {
     return static_cast<char*>(device()->context->memory()->Allocate(bytes, device()->alignment));
   } catch (const std::bad_alloc&) {
-    if (arena_bytes_ < kLarge) throw;
+    if (bytes < kLarge) throw;
     const absl::Status none = absl::ResourceExhaustedError(base::Cat("device ", device()->Name(), ": out of memory"));
     return WithLargestBuffers(none, arena_bytes_);
   }

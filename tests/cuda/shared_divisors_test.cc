@@ -87,6 +87,22 @@ TEST_F(SharedDivisors, OfRows) {
   }
 }
 
+// Rows of zeros by sums that are infinite: zeros, whatever an inverse of infinity would give.
+TEST_F(SharedDivisors, InfiniteSums) {
+  const Program f = runner_.Parse(R"(program f(%x: f32[40,256]) {
+  %m: f32[40] = reduce_max(%x) axes=[1]
+  %mb: f32[40,256] = broadcast_in_dim(%m) shape=[40,256] broadcast_dimensions=[0]
+  %d: f32[40,256] = sub(%x, %mb)
+  %e: f32[40,256] = exp(%x)
+  %s: f32[40] = reduce_sum(%e) axes=[1]
+  %sb: f32[40,256] = broadcast_in_dim(%s) shape=[40,256] broadcast_dimensions=[0]
+  %y: f32[40,256] = div(%d, %sb)
+  return %y
+})");
+  EXPECT_NE(runner_.Dump(f, "source", "cuda").find(kSaid), std::string::npos) << runner_.Dump(f, "source", "cuda");
+  runner_.RunEverywhere(f, {Numbers(40 * 256, 100.0)}, 0);
+}
+
 // A divisor of one quotient is divided by as it is.
 TEST_F(SharedDivisors, OneQuotient) {
   const Program f = runner_.Vmap(runner_.Parse(R"(program f(%x: f32[2,4]) {

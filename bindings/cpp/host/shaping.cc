@@ -49,9 +49,8 @@ Value moveaxis(const Operand& x, AxisNumber first, AxisNumber second) {
 Value squeeze(const Operand& x, const Axes& axes) {
   const Value v = Use("squeeze", x);
   Shape list = axes.Of("squeeze", x.at, v.rank());
-  // Axes that were not given are all axes, of any rank; of these those of size 1 are meant.
-  const bool all = axes.Of("squeeze", x.at, v.rank() + 1).size() > list.size();
-  if (all) std::erase_if(list, [&](int64_t a) { return v.dim(a) != 1; });
+  // Of all axes those of size 1 are meant.
+  if (axes.all()) std::erase_if(list, [&](int64_t a) { return v.dim(a) != 1; });
   for (int64_t a : list) {
     if (v.dim(a) != 1) FailAt(x.at, "squeeze: axis ", a, " of ", v.type(), " has size ", v.dim(a), ", not 1");
   }

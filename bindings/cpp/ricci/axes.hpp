@@ -46,6 +46,8 @@ class Axes {
 
   // The axes of an array of that rank, in increasing order; throws if one is out of range or occurs twice.
   Shape Of(std::string_view name, const Location& at, int64_t rank) const;
+  // None were given.
+  bool all() const { return all_; }
 
  private:
   bool all_ = true;

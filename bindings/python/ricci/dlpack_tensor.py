@@ -54,12 +54,24 @@ def _delete(address, kind):
         _Deleter(deleter)(address)
 
 
+def _count_alone():
+    """What getrefcount says of what only a local variable has; that differs between versions of Python."""
+    capsule = object()
+    return sys.getrefcount(capsule)
+
+
+_ALONE = _count_alone()
+
+
 def collect():
     """Deletes the tensors of capsules that nobody took and nobody has."""
     others = []
     while _given:
-        capsule = _given.pop()
-        if sys.getrefcount(capsule) > 2:  # more than this one, and that of the call
+        try:
+            capsule = _given.pop()
+        except IndexError:  # another thread took the last one
+            break
+        if sys.getrefcount(capsule) > _ALONE:
             others.append(capsule)
             continue
         for name, kind in ((VERSIONED, _Managed), (LEGACY, _Legacy)):

@@ -19,6 +19,7 @@ bool AreTaken(unsigned rank, uint64_t element, const uint64_t* sizes, const uint
     if (d == 0) continue;
     if (strides[d - 1] % kPiece != 0 || strides[d - 1] >= kMostStride || strides[d - 1] < element) return false;
     if (d > 1 && strides[d - 1] % strides[d - 2] != 0) return false;
+    if (strides[d - 1] / (d == 1 ? element : strides[d - 2]) < sizes[d - 1]) return false;  // parts overlap
   }
   return box[0] * element % kPiece == 0;
 }

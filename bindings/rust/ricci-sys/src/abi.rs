@@ -89,6 +89,8 @@ pub const RICCI_MAX_RESULTS: u32 = 1048576;
 
 pub const RICCI_ATTR_OPTIONAL: u32 = 1;
 
+pub const RICCI_NO_CHECK: u32 = 4294967295;
+
 pub const RICCI_BOOL: u32 = 1;
 
 pub const RICCI_I8: u32 = 2;
