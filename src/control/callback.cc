@@ -219,7 +219,7 @@ constinit const StructuralRow kPureCallbackRow = {
     .name = "pure_callback",
     .doc =
         "ys... = pure_callback(xs...): what the function `callback` of the host gives for xs, of the types `results`, "
-        "such as `f32[3], i32[]`; it may be called any number of times. `vmap_method`: sequential, expand_dims, "
+        "separated by commas; it may be called any number of times. `vmap_method`: sequential, expand_dims, "
         "broadcast_all",
     .attrs = kPureAttrs,
     .lowerings = kCalls,

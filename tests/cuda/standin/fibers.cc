@@ -49,19 +49,30 @@ size_t LanesOf(const Fiber& f) { return std::min(kWarp, block->fibers.size() - N
 bool Names(unsigned mask, size_t lane) { return (mask >> lane & 1) != 0; }
 
 // ---- fibers and stacks ----
-// Kept for the next block of this thread.
+// Kept for the next block of this thread. One pointer: hosts that load many libraries have little room left for the
+// variables of threads that are there from the start.
+struct OfThread {
+  std::vector<Fiber> fibers;
+  std::vector<std::unique_ptr<char[]>> stacks;
+  std::unique_ptr<char[]> alone;
+  std::vector<char> given;
+};
+OfThread& Kept() {
+  thread_local const std::unique_ptr<OfThread> kept(new OfThread);
+  return *kept;
+}
 std::vector<Fiber>& Fibers(size_t n) {
-  thread_local std::vector<Fiber> fibers;
-  fibers.resize(n);
-  return fibers;
+  Kept().fibers.resize(n);
+  return Kept().fibers;
 }
 char* StackOf(size_t fiber) {
-  thread_local std::vector<std::unique_ptr<char[]>> stacks;
+  std::vector<std::unique_ptr<char[]>>& stacks = Kept().stacks;
   while (stacks.size() <= fiber) stacks.emplace_back(new char[kStackBytes]);
   return stacks[fiber].get();
 }
 char* StackOfAlone() {
-  thread_local const std::unique_ptr<char[]> stack(new char[kAloneBytes]);
+  std::unique_ptr<char[]>& stack = Kept().alone;
+  if (stack == nullptr) stack.reset(new char[kAloneBytes]);
   return stack.get();
 }
 
@@ -245,7 +256,7 @@ bool HaveCome(const Fiber& f) {
 // What the lanes of a meeting give, by lane, goes to each of them.
 void Spread(const Meeting& met, Fiber* warp) {
   constexpr unsigned kAll = ~0u;
-  thread_local std::vector<char> given;
+  std::vector<char>& given = Kept().given;
   given.resize(kWarp * met.bytes);
   for (size_t from = 0; from < kWarp; ++from) {
     if (Names(met.mask, from)) std::memcpy(given.data() + from * met.bytes, warp[from].meeting.mine, met.bytes);

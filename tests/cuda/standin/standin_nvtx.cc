@@ -1,4 +1,5 @@
 // A library with the functions of NVTX, which notes its ranges and complains of those that are not closed in order.
+#include <memory>
 #include <utility>
 
 #include "standin.h"
@@ -15,7 +16,10 @@ struct Open {
     m.Complain("a thread has ended with the range " + names.back() + " open");
   }
 };
-thread_local Open open;
+std::vector<std::string>& OpenRanges() {
+  thread_local const std::unique_ptr<Open> open(new Open);
+  return open->names;
+}
 std::string& noted = *new std::string;  // with the mutex of the machine
 
 }  // namespace
@@ -29,16 +33,16 @@ namespace standin = ricci::cuda::standin;
 int nvtxRangePushA(const char* name) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  standin::noted += std::string(2 * standin::open.names.size(), ' ') + name + "\n";
-  standin::open.names.emplace_back(name);
-  return static_cast<int>(standin::open.names.size()) - 1;
+  standin::noted += std::string(2 * standin::OpenRanges().size(), ' ') + name + "\n";
+  standin::OpenRanges().emplace_back(name);
+  return static_cast<int>(standin::OpenRanges().size()) - 1;
 }
 int nvtxRangePop() {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  if (standin::open.names.empty()) return m.Complain("nvtxRangePop without a range"), -1;
-  standin::open.names.pop_back();
-  return static_cast<int>(standin::open.names.size());
+  if (standin::OpenRanges().empty()) return m.Complain("nvtxRangePop without a range"), -1;
+  standin::OpenRanges().pop_back();
+  return static_cast<int>(standin::OpenRanges().size());
 }
 // The ranges since the last time, a line each, indented by those around them; and how many are open on this thread.
 const char* ricci_standin_ranges() {
@@ -48,5 +52,5 @@ const char* ricci_standin_ranges() {
   given = std::exchange(standin::noted, {});
   return given.c_str();
 }
-int ricci_standin_open_ranges() { return static_cast<int>(standin::open.names.size()); }
+int ricci_standin_open_ranges() { return static_cast<int>(standin::OpenRanges().size()); }
 }
