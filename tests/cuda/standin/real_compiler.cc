@@ -39,8 +39,9 @@ void OpenGiven() {
 }
 
 const Compiler* Opened() {
-  static std::once_flag& asked = *new std::once_flag;
-  std::call_once(asked, OpenGiven);
+  // Not std::call_once: compiled as this library is, it would want the variables of libstdc++ at a fixed place of a
+  // thread, which a program of C that has loaded that library later has not.
+  [[maybe_unused]] static const bool asked = (OpenGiven(), true);
   const std::lock_guard lock(mutex);
   return real.get();
 }
