@@ -190,11 +190,11 @@ def check_function(f, counted, structs, errors):
         errors.append(f"{where}: {f.parameters[0].name}: needs RICCI_OWNED: it is given up")
 
 
-def check(spec, structs=()):
+def check(spec):
     """Messages for everything that is wrong; each names header, function and parameter."""
     errors = list(spec.errors)
     counted = {f.name.removesuffix("_retain") for f in spec.functions if f.name.endswith("_retain")}
-    leading = structs_with_pointers([*spec.structs, *structs])
+    leading = structs_with_pointers(spec.structs)
     for f in spec.functions:
         check_function(f, counted, leading, errors)
     return errors

@@ -67,10 +67,6 @@ class Function:
     notes: dict
     fails: bool  # returns a status that must be checked
     doc: str = ""
-    line: int = 0
-
-    def parameter(self, name):
-        return next((p for p in self.parameters if p.name == name), None)
 
     @property
     def short_name(self):
@@ -198,8 +194,7 @@ class Reader:
         fails = any(c.kind == CursorKind.WARN_UNUSED_RESULT_ATTR for c in cursor.get_children())
         self.spec.functions.append(
             Function(header, cursor.spelling, plain(cursor.result_type.spelling),
-                     self.parameters(cursor, header, cursor.spelling), notes, fails, comment(cursor),
-                     cursor.location.line))
+                     self.parameters(cursor, header, cursor.spelling), notes, fails, comment(cursor)))
 
     def member(self, cursor, struct):
         length, of = None, cursor.type

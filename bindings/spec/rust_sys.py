@@ -44,8 +44,12 @@ def type_of(declared):
     return text if length is None else f"[{text}; {length}]"
 
 
+def parts(parameters):
+    return [f"{name(p.name)}: {type_of(p)}" for p in parameters]
+
+
 def arguments(parameters):
-    return ", ".join(f"{name(p.name)}: {type_of(p)}" for p in parameters)
+    return ", ".join(parts(parameters))
 
 
 def returned(type_text):
@@ -62,10 +66,6 @@ def listed(start, parts, end, indent=""):
     if len(line) <= WIDTH:
         return line
     return f"{indent}{start}\n" + "".join(f"{indent}    {part},\n" for part in parts) + f"{indent}{end}"
-
-
-def parts(parameters):
-    return [f"{name(p.name)}: {type_of(p)}" for p in parameters]
 
 
 def struct(s):

@@ -11,6 +11,7 @@ use std::ptr;
 /// Zeroed memory, aligned to 64 bytes as devices want it.
 struct Slot {
     data: *mut u8,
+    bytes: usize,
     layout: Layout,
     of: Type,
 }
@@ -25,17 +26,13 @@ impl Slot {
         if data.is_null() {
             handle_alloc_error(layout);
         }
-        Slot { data, layout, of }
-    }
-    fn bytes(&self) -> usize {
-        let elements: i64 = self.of.dims.iter().product();
-        elements as usize * unsafe { sys::ricci_dtype_size(self.of.dtype.0) } as usize
+        Slot { data, bytes, layout, of }
     }
     #[track_caller]
     fn checked<T: Element>(&self) -> usize {
         let wanted = &self.of;
         assert!(wanted.dtype == T::DTYPE, "{}", Error::here(format!("memory of {} is used as {}", wanted, T::DTYPE)));
-        self.bytes() / std::mem::size_of::<T>()
+        self.bytes / std::mem::size_of::<T>()
     }
 }
 impl Drop for Slot {
@@ -77,7 +74,7 @@ impl Executable {
 impl Call {
     fn bind(&mut self) -> Result<()> {
         for (i, slot) in self.arguments.iter().chain(&self.results).enumerate() {
-            check(unsafe { sys::ricci_call_bind(self.raw, i as u32, slot.data as *mut _, slot.bytes() as u64) })?;
+            check(unsafe { sys::ricci_call_bind(self.raw, i as u32, slot.data as *mut _, slot.bytes as u64) })?;
         }
         Ok(())
     }

@@ -32,18 +32,22 @@ fn traced<R: Tree<Value>>(outer: &Rc<Builder>, name: &str, types: &[Type], f: im
         }
     }
 }
+/// `f` with other parameters, of which `operands` chooses its own.
+fn with_params(
+    outer: &Rc<Builder>, name: &str, f: &Program, types: &[Type], operands: impl FnOnce(&[Value]) -> Vec<Value>,
+) -> Result<Program> {
+    let (builder, params) = Builder::new(outer.context(), Some(outer), name, types)?;
+    let own = operands(&params);
+    let results = builder.inline(f, &own.iter().collect::<Vec<_>>())?;
+    builder.finish(&results)
+}
 /// `f`, whose captures are its last parameters, with these as its first ones.
 fn captured_first(outer: &Rc<Builder>, name: &str, types: &[Type], captures: &[Value], f: Program) -> Result<Program> {
     if captures.is_empty() {
         return Ok(f);
     }
-    let mut all: Vec<Type> = captures.iter().map(Value::ty).collect();
-    all.extend_from_slice(types);
-    let (builder, params) = Builder::new(outer.context(), Some(outer), name, &all)?;
-    let (first, rest) = params.split_at(captures.len());
-    let operands: Vec<&Value> = rest.iter().chain(first).collect();
-    let results = builder.inline(&f, &operands)?;
-    builder.finish(&results)
+    let all = [types_of(captures), types.to_vec()].concat();
+    with_params(outer, name, &f, &all, |p| [&p[captures.len()..], &p[..captures.len()]].concat())
 }
 
 /// What was made, or nothing; the trace keeps the mistake.
@@ -193,7 +197,12 @@ where
     let mut captures = no.captures.clone();
     captures.extend(yes.captures.iter().cloned());
     let (n_no, n_yes) = (no.captures.len(), yes.captures.len());
-    let branch = |f: Option<Program>, first, n| f.and_then(|f| kept(&builder, widened(&builder, &f, &captures, first, n, &types)));
+    // A branch takes the captures of both, of which its own are `n` from `first` on.
+    let all = [types_of(&captures), types].concat();
+    let branch = |f: Option<Program>, first: usize, n: usize| {
+        let operands = |p: &[Value]| [&p[first..first + n], &p[captures.len()..]].concat();
+        f.and_then(|f| kept(&builder, with_params(&builder, "branch", &f, &all, operands)))
+    };
     let results = match (branch(no.program, 0, n_no), branch(yes.program, n_no, n_yes)) {
         (Some(no), Some(yes)) => {
             let mut all = vec![pred.astype(crate::types::I32)]; // the number of the branch
@@ -204,13 +213,4 @@ where
         _ => Vec::new(),
     };
     filled(&builder, &yes.out, &mut results.into_iter())
-}
-/// A branch that takes the captures of all branches, of which its own are `n` from `first` on.
-fn widened(outer: &Rc<Builder>, f: &Program, captures: &[Value], first: usize, n: usize, types: &[Type]) -> Result<Program> {
-    let mut params = types_of(captures);
-    params.extend_from_slice(types);
-    let (b, p) = Builder::new(outer.context(), Some(outer), "branch", &params)?;
-    let own: Vec<&Value> = p[first..first + n].iter().chain(&p[captures.len()..]).collect();
-    let results = b.inline(f, &own)?;
-    b.finish(&results)
 }

@@ -140,7 +140,7 @@ impl Program {
         let builder = crate::trace::innermost(operands);
         builder.inline(self, operands).unwrap_or_else(|e| {
             builder.fail(e);
-            (0..self.results().len()).map(|_| Value { builder: builder.clone(), id: 0 }).collect()
+            self.results().iter().map(|_| builder.nothing()).collect()
         })
     }
     fn printed(&self) -> Result<String> {

@@ -223,22 +223,18 @@ impl Builder {
             })?;
             Ok(id)
         });
-        let id = made.unwrap_or_else(|e| {
+        made.map(|id| Value { builder: self.clone(), id }).unwrap_or_else(|e| {
             self.fail(e);
-            sys::RICCI_VAL_NONE.into()
-        });
-        Value { builder: self.clone(), id }
+            self.nothing()
+        })
     }
     /// A constant whose elements are all `x`.
     #[track_caller]
     pub(crate) fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
-        match crate::array::narrow_in_two_steps(t.dtype) {
-            true => {
-                let wide = self.constant(&crate::types::F32.shape(&t.dims), crate::array::element_bytes(crate::types::F32, x));
-                wide.astype(t.dtype)
-            }
-            false => self.constant(t, crate::array::element_bytes(t.dtype, x)),
+        if crate::array::narrow_in_two_steps(t.dtype) {
+            return self.splat(&crate::types::F32.shape(&t.dims), x).astype(t.dtype);
         }
+        self.constant(t, crate::array::element_bytes(t.dtype, x))
     }
     #[track_caller]
     pub(crate) fn array<T: crate::array::Element>(self: &Rc<Self>, data: &[T], dims: &[i64]) -> Value {
