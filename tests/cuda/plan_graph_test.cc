@@ -38,6 +38,21 @@ class PlanGraphs : public ::testing::Test {
     has_choices_in_plan_ = blocks.has_choices();
     return g;
   }
+  // A copy, then a choice of three, of which the second one has no steps.
+  cuda::PlanGraph MakeCase() {
+    plan_.n_inputs = 2;
+    plan_.n_outputs = 1;
+    const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
+    const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+    plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 0
+    plan_.Step(RICCI_STEP_CASE, 3, {number});   // step 1
+    Kernel(in, out);                            // step 2
+    plan_.Step(RICCI_STEP_NEXT, 0, {});
+    plan_.Step(RICCI_STEP_NEXT, 0, {});
+    plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 5
+    plan_.Step(RICCI_STEP_END, 0, {});
+    return Make();
+  }
   // `in graph 0: 0 set, 1 step 0 after 0, 2 read after 1`, with a line for each graph.
   static std::string Text(const cuda::PlanGraph& g) {
     static constexpr const char* kKinds[] = {"set", "read", "step", "decide", "join", "loop", "branch", "choice"};
@@ -122,18 +137,7 @@ TEST_F(PlanGraphs, ALoopHasItsBodyAndAsksAgain) {
 
 // All are decided before one runs, since it may write over the number; one without steps is no node.
 TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
-  plan_.n_inputs = 2;
-  plan_.n_outputs = 1;
-  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
-  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
-  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 0
-  plan_.Step(RICCI_STEP_CASE, 3, {number});   // step 1
-  Kernel(in, out);                            // step 2
-  plan_.Step(RICCI_STEP_NEXT, 0, {});
-  plan_.Step(RICCI_STEP_NEXT, 0, {});
-  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 5
-  plan_.Step(RICCI_STEP_END, 0, {});
-  const cuda::PlanGraph g = Make();
+  const cuda::PlanGraph g = MakeCase();
   EXPECT_EQ(
       Text(g),
       "in graph 0: 0 set, 1 step 0 after 0, 2 decide 0:1 2:2 after 1, 3 branch 1 after 2, 4 branch 2 after 2, 7 read "
@@ -145,18 +149,7 @@ TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
 // One node reads the number, so no join is needed; a branch without steps holds a node that does nothing.
 TEST_F(PlanGraphs, AChoiceHasABodyForEachBranch) {
   has_choices_ = true;
-  plan_.n_inputs = 2;
-  plan_.n_outputs = 1;
-  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), number = Buffer(RICCI_BUFFER_INPUT, 1, 0, 4);
-  const uint32_t out = Buffer(RICCI_BUFFER_OUTPUT, 0);
-  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 0
-  plan_.Step(RICCI_STEP_CASE, 3, {number});   // step 1
-  Kernel(in, out);                            // step 2
-  plan_.Step(RICCI_STEP_NEXT, 0, {});
-  plan_.Step(RICCI_STEP_NEXT, 0, {});
-  plan_.Step(RICCI_STEP_COPY, 0, {out, in});  // step 5
-  plan_.Step(RICCI_STEP_END, 0, {});
-  const cuda::PlanGraph g = Make();
+  const cuda::PlanGraph g = MakeCase();
   EXPECT_EQ(Text(g),
             "in graph 0: 0 set, 1 step 0 after 0, 2 decide 0:1 after 1, 3 choice 0:1 1:2 2:3 after 2, 7 read after 3\n"
             "in graph 1: 4 step 2\n"
