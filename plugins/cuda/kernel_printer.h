@@ -355,7 +355,6 @@ class KernelPrinter {
   void Combine(uint32_t scan, const Names& left, const Names& right, const Names& to);
   void Prefixes(uint32_t i);
   void OwnPrefixes(uint32_t i);
-  bool IsRead(uint32_t value) const;
   void PrefixesOfTeam(uint32_t i);
   void TotalOfTeam(uint32_t i, bool with_prefixes);
   void UpToLane(uint32_t i, bool with_prefixes);

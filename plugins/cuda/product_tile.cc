@@ -18,8 +18,6 @@ constexpr int64_t kBytesOfWarpgroups = 2;   // of the elements that they multipl
 constexpr uint64_t kOnSum = uint64_t{1} << 62;    // on the index of a REDUCE
 constexpr uint64_t kOnOther = uint64_t{1} << 63;  // on anything else but memory that the kernel only reads
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 class Finder {
  public:
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind)

@@ -3,8 +3,6 @@
 // A team scans in log2(size) steps of exchange with the lane whose number differs in one bit (Hillis and Steele, "Data
 // parallel algorithms", 1986, with the totals of both halves known to all, so that nothing needs to be handed back).
 // What is combined with what depends on shapes alone.
-#include <algorithm>
-
 #include "kernel_printer.h"
 
 namespace ricci::cuda {
@@ -59,18 +57,10 @@ void KernelPrinter::TripsOfScan(uint32_t i) {
 
 void KernelPrinter::Prefixes(uint32_t i) {
   const uint32_t states = codegen::ScanParts(k_, blocks_, blocks_.parent[i]).states;
-  // Of some states nobody reads the prefixes, of which NVRTC would warn.
-  for (uint32_t s = 0; s < states && !in_parts_; ++s) {
-    Line((IsRead(i + s) ? "" : "[[maybe_unused]] ") + Type(i + s) + " " + V(i + s) + ";");
-  }
+  for (uint32_t s = 0; s < states && !in_parts_; ++s) Line(Type(i + s) + " " + V(i + s) + ";");
   Open("");
   IsScanOfTeam(blocks_.parent[i]) ? PrefixesOfTeam(i) : OwnPrefixes(i);
   Close();
-}
-
-bool KernelPrinter::IsRead(uint32_t value) const {
-  return std::any_of(k_.insts + 1, k_.insts + k_.n_insts,
-                     [&](const ricci_inst& q) { return q.a == value || q.b == value || q.c == value; });
 }
 
 void KernelPrinter::OwnPrefixes(uint32_t i) {

@@ -30,8 +30,6 @@ constexpr Choice kByRegisters[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}
 constexpr Choice kByTensorCores[] = {{128, 128, 1}, {128, 64, 1.2}, {64, 128, 1.2}, {64, 64, 1.5},
                                      {32, 64, 2.2}, {16, 128, 2.6}, {128, 16, 2.6}};
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 int64_t BytesOf(const Choice& c, int64_t step, int64_t stages, int64_t bytes) {
   return (c.rows + c.columns) * step * stages * bytes;
 }

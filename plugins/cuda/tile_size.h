@@ -10,6 +10,8 @@ namespace ricci::cuda {
 
 inline constexpr int64_t kTileThreads = 256;  // of a block
 
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // What multiplies: threads in their registers, warps on tensor cores (mma.sync, from sm_80 on), or groups of four warps
 // on those that read shared memory themselves (wgmma, sm_90a only).
 enum class TileKind : uint8_t { kRegisters, kWarps, kWarpgroups };

@@ -12,7 +12,6 @@ static_assert(kTileThreads == kBlock, "kernels are launched in blocks of one siz
 
 std::string N(int64_t v) { return std::to_string(v); }
 size_t Number(Side side) { return static_cast<size_t>(side); }
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
