@@ -583,3 +583,10 @@ uint32_t ricci_cache_load(ricci_ctx* c, const void* key, size_t key_len, void* s
 void ricci_cache_store(ricci_ctx* c, const void* key, size_t key_len, const void* code, size_t len) {
   ricci_api_table->cache_store(c, key, key_len, code, len);
 }
+ricci_status* ricci_cache_list(const char* folder, size_t len, void* sink, void (*entry)(void* sink,
+      const ricci_cache_entry* e)) {
+  return ricci_api_table->cache_list(folder, len, sink, entry);
+}
+ricci_status* ricci_cache_clear(const char* folder, size_t len, uint64_t* files, uint64_t* bytes) {
+  return ricci_api_table->cache_clear(folder, len, files, bytes);
+}

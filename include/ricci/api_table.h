@@ -252,6 +252,9 @@ typedef struct ricci_api {
   uint32_t (*cache_load)(ricci_ctx* c, const void* key, size_t key_len, void* sink, void (*write)(void* sink,
       const char* p, size_t n));
   void (*cache_store)(ricci_ctx* c, const void* key, size_t key_len, const void* code, size_t len);
+  ricci_status* (*cache_list)(const char* folder, size_t len, void* sink, void (*entry)(void* sink,
+      const ricci_cache_entry* e));
+  ricci_status* (*cache_clear)(const char* folder, size_t len, uint64_t* files, uint64_t* bytes);
 } ricci_api;
 
 #ifdef RICCI_PLUGIN_DSO
@@ -435,6 +438,8 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_cache_is_on ricci_api_table->cache_is_on
 #define ricci_cache_load ricci_api_table->cache_load
 #define ricci_cache_store ricci_api_table->cache_store
+#define ricci_cache_list ricci_api_table->cache_list
+#define ricci_cache_clear ricci_api_table->cache_clear
 #endif
 
 #ifdef __cplusplus

@@ -139,6 +139,17 @@ typedef struct ricci_compile_args {
   uint32_t (*go_on)(void* self);
   void* go_on_self;
   ricci_str program; /* its name, for people */
+  /* ---- code that outlives the process; all NULL unless the backend has code_version ---- */
+  /* Gets the code, in one call before compile returns, in a form that has no address of the process. A backend that
+   * cannot write this code does not call it. NULL: nobody wants it. */
+  void (*save)(void* self, const char* p, size_t n);
+  void* save_self;
+  /* What `save` got for these arguments where code_version wrote the same, perhaps in another process: code is taken
+   * from there, and nothing is generated. Kernels have their names, buffers and domains but no instructions, sources
+   * have no text, and the code is never dumped. The core has checked that the bytes are whole. Whatever is wrong with
+   * them is a failure, after which the core compiles in full. Lives until compile returns. NULL: there is none. */
+  const void* saved;
+  size_t saved_len;
 } ricci_compile_args;
 
 typedef struct ricci_code_info { /* filled by compile */
@@ -301,6 +312,12 @@ typedef struct ricci_backend {
    * besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
    * After a failure nothing was added, unless the status says so. */
   ricci_status* (*capture)(void* code, const ricci_run_args* a);
+
+  /* ---- code that outlives the process ---- */
+  /* Writes all that code depends on besides the arguments of compile, as text without a line end: versions of the
+   * backend and of its compiler, the processor, the number of threads, settings. Asked before each compilation that may
+   * be saved (ricci_compile_args.save) or was. Thread-safe. NULL: code of this backend is not saved. */
+  void (*code_version)(void* self, void* sink, void (*write)(void* sink, const char* p, size_t n));
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

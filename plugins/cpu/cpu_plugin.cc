@@ -76,9 +76,46 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
   return {};
 }
 
+// ---- code that outlives the process: the bytes of scratch (u64), then the object ----
+Jit::Save SaveTo(const ricci_compile_args& a, const PlanCode& emitted) {
+  if (a.save == nullptr) return {};
+  return [&a, &emitted](std::string_view object) {
+    std::string saved(reinterpret_cast<const char*>(&emitted.scratch_bytes), sizeof emitted.scratch_bytes);
+    saved += object;
+    a.save(a.save_self, saved.data(), saved.size());
+  };
+}
+
+ricci_status* Load(Backend* backend, const ricci_compile_args& a, void** code, ricci_code_info* info) {
+  std::string_view saved(static_cast<const char*>(a.saved), a.saved_len);
+  uint64_t scratch_bytes = 0;
+  if (saved.size() < sizeof scratch_bytes) return Fail(RICCI_INVALID_ARGUMENT, "saved code is too short");
+  std::memcpy(&scratch_bytes, saved.data(), sizeof scratch_bytes);
+  std::string error;
+  auto compiled = Jit::Load(saved.substr(sizeof scratch_bytes), error);
+  if (compiled == nullptr) return Fail(RICCI_INVALID_ARGUMENT, error);
+  info->code_bytes = compiled->code_bytes;
+  info->scratch_bytes = scratch_bytes;
+  *code = new Code{backend, std::move(compiled), a, backend->pool.workers()};
+  return nullptr;
+}
+
+void CodeVersion(void* self, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
+  const auto& backend = *static_cast<const Backend*>(self);
+  const codegen::Cuts& cuts = backend.settings.cuts;
+  std::string text = backend.jit->Version() + ", threads " + std::to_string(backend.pool.workers()) + ", settings";
+  for (const int64_t n : {static_cast<int64_t>(backend.settings.stack_local), cuts.pieces.points, cuts.region_code,
+                          cuts.chunk, int64_t{cuts.piece_steps}, int64_t{cuts.repeat_steps}}) {
+    text += " " + std::to_string(n);
+  }
+  for (const double n : {cuts.pieces.vectors, cuts.copy_cycles, cuts.task_cycles}) text += " " + std::to_string(n);
+  write(sink, text.data(), text.size());
+}
+
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
     auto* backend = static_cast<Backend*>(self);
+    if (a->saved != nullptr) return Load(backend, *a, code, info);
     const uint32_t workers = backend->pool.workers();
     PlanCode emitted;
     std::string error;
@@ -90,7 +127,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
       LLVMContextDispose(l.ctx);
       return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
     }
-    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept);
+    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept, SaveTo(*a, emitted));
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
@@ -203,6 +240,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     };
     b.set_threads = SetThreads;
     b.estimate = Estimate;
+    b.code_version = CodeVersion;
     const ricci_target target = TargetOf(backend->jit->lanes());
     b.target = &target;
     ricci_status* s = ricci_backend_register(ctx, &b);

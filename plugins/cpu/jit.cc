@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "code_symbols.h"
 #include "optimizer.h"
@@ -79,16 +80,6 @@ std::string TextOf(LLVMModuleRef module) {
   return ir;
 }
 
-// NULL with `error` if the object cannot be used.
-std::unique_ptr<CompiledCode> Loaded(std::span<const char> object, std::string& error) {
-  auto code = std::make_unique<CompiledCode>();
-  code->code_bytes = object.size();
-  code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
-  if (code->object == nullptr) return nullptr;
-  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
-  return code;
-}
-
 // Keeps the first error that LLVM's own parts report.
 void KeepError(LLVMDiagnosticInfoRef info, void* error) {
   auto& text = *static_cast<std::string*>(error);
@@ -116,6 +107,7 @@ struct Jit::Impl {
   }
   // Whatever decides what a module becomes. Addresses do not: code has none.
   codegen::CodeKey KeyOf(LLVMModuleRef module, uint32_t opt_level) const;
+  std::vector<std::string> Versions() const;
   bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
   ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
                   std::string& error);
@@ -201,31 +193,55 @@ ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t op
   return nullptr;
 }
 
-codegen::CodeKey Jit::Impl::KeyOf(LLVMModuleRef module, uint32_t opt_level) const {
+// All but the module and the level.
+std::vector<std::string> Jit::Impl::Versions() const {
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
+  const auto number = [](unsigned n) { return std::to_string(n); };
+  return {kVersion, number(major), number(minor), number(patch), processor.triple, processor.layout, cpu, features};
+}
+
+codegen::CodeKey Jit::Impl::KeyOf(LLVMModuleRef module, uint32_t opt_level) const {
   codegen::CodeKey key;
-  key.Add(kVersion);
-  for (const unsigned part : {major, minor, patch, opt_level}) key.Add(std::to_string(part));
-  return key.Add(processor.triple).Add(processor.layout).Add(cpu).Add(features).Add(TextOf(module));
+  for (const std::string& part : Versions()) key.Add(part);
+  return key.Add(std::to_string(opt_level)).Add(TextOf(module));
+}
+
+std::string Jit::Version() const {
+  const std::vector<std::string> v = impl_->Versions();
+  return v[0] + ", LLVM " + v[1] + "." + v[2] + "." + v[3] + ", " + v[4] + ", layout " + v[5] + ", processor " + v[6] +
+         ", features " + v[7] + ", lanes " + std::to_string(lanes_);
+}
+
+std::unique_ptr<CompiledCode> Jit::Load(std::string_view object, std::string& error) {
+  auto code = std::make_unique<CompiledCode>();
+  code->code_bytes = object.size();
+  code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
+  if (code->object == nullptr) return nullptr;
+  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
+  return code;
 }
 
 std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error, const codegen::KeptCode& kept) {
+                                           std::string& error, const codegen::KeptCode& kept, const Save& save) {
   const bool keeps = kept.is_on();  // asked once: the host may change it meanwhile
   codegen::CodeKey key;
   if (keeps) {
     key = impl_->KeyOf(module, opt_level);
     std::string of_no_use;  // an object that cannot be loaded counts as missing
-    if (auto code = Loaded(kept.Load(key), of_no_use)) {
+    const std::string object = kept.Load(key);
+    if (auto code = Load(object, of_no_use)) {
       const Module owner{ctx, module};
+      if (save) save(object);
       return code;
     }
   }
   const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return nullptr;
-  if (keeps) kept.Store(key, {BytesOf(object).data(), BytesOf(object).size()});
-  return Loaded(BytesOf(object), error);
+  const std::string_view bytes{BytesOf(object).data(), BytesOf(object).size()};
+  if (keeps) kept.Store(key, bytes);
+  if (save) save(bytes);
+  return Load(bytes, error);
 }
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {

@@ -4,8 +4,10 @@
 #define RICCI_CPU_JIT_H_
 #include <llvm-c/Core.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "codegen/kept_code.h"
 #include "llvm_builder.h"
@@ -35,9 +37,15 @@ class Jit {
   unsigned lanes() const { return lanes_; }
   const ProcessorText& processor() const;
   // Takes the module and its context. NULL with `error` on failure. Code that was kept is not generated again, and
-  // what is generated is kept.
+  // what is generated is kept. `save`, if there is one, gets the object.
+  using Save = std::function<void(std::string_view object)>;
   std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode());
+                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode(),
+                                        const Save& save = {});
+  // An object that `save` got. NULL with `error` if it cannot be used.
+  static std::unique_ptr<CompiledCode> Load(std::string_view object, std::string& error);
+  // All that an object depends on besides its module and level.
+  std::string Version() const;
   // The object file that Compile would load. Empty with `error` on failure.
   std::string Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The same as text.

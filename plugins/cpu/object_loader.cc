@@ -15,6 +15,7 @@ namespace ricci::cpu {
 namespace {
 
 constexpr size_t kJumpBytes = 8;
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a section
 
 size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -65,6 +66,7 @@ class ObjectLoader {
       return Fail("object: not relocatable code for x86-64");
     }
     sections_ = Table<Elf64_Shdr>(headers[0].e_shoff, uint64_t{headers[0].e_shnum} * sizeof(Elf64_Shdr));
+    if (headers[0].e_shstrndx >= sections_.size()) return Fail("object: truncated");
     for (const Elf64_Shdr& s : sections_) {
       if (s.sh_type != SHT_SYMTAB || s.sh_link >= sections_.size()) continue;
       symbols_ = Table<Elf64_Sym>(s.sh_offset, s.sh_size);
@@ -86,14 +88,16 @@ class ObjectLoader {
       for (size_t i = 0; i < sections_.size(); ++i) {
         const Elf64_Shdr& s = sections_[i];
         if (!IsLoaded(s) || ((s.sh_flags & SHF_EXECINSTR) != 0) != code) continue;
+        if (s.sh_size > kMostBytes || s.sh_addralign > page) return false;
         offsets[i] = RoundUp(end, s.sh_addralign == 0 ? 1 : s.sh_addralign);
         end = offsets[i] + s.sh_size;
       }
+      return true;
     };
-    place(/*code=*/true);
+    if (!place(/*code=*/true)) return Fail("object: a section is too large");
     const size_t jumps = RoundUp(end, kJumpBytes);
     end = code_bytes_ = RoundUp(jumps + symbols_.size() * kJumpBytes, page);
-    place(/*code=*/false);
+    if (!place(/*code=*/false)) return Fail("object: a section is too large");
     const size_t table = RoundUp(end, sizeof(void*));
     bytes_ = RoundUp(table + symbols_.size() * sizeof(void*), page);
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -2,6 +2,7 @@
 #include "ricci/cache.h"
 
 #include "api/arguments.h"
+#include "runtime/cache_folder.h"
 #include "runtime/code_cache.h"
 #include "runtime/context.h"
 
@@ -18,6 +19,27 @@ extern "C" {
 
 void ricci_cache_info(const ricci_ctx* c, ricci_cache_stats* out) {
   if (c != nullptr && out != nullptr) base::WriteStruct(out, FromAbi(c)->code_cache().stats());
+}
+
+ricci_status* ricci_cache_list(const char* folder, size_t len, void* sink,
+                               void (*entry)(void* sink, const ricci_cache_entry* e)) {
+  return api::Border(__func__, [&](api::Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"folder", folder}, {"entry", reinterpret_cast<const void*>(entry)}}));
+    RICCI_TRY(args.Path("folder", folder, len));
+    return runtime::ListEntries(std::string(api::View(folder, len)),
+                                [&](const ricci_cache_entry& e) { entry(sink, &e); });
+  });
+}
+
+ricci_status* ricci_cache_clear(const char* folder, size_t len, uint64_t* files, uint64_t* bytes) {
+  return api::Border(__func__, [&](api::Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"folder", folder}}));
+    RICCI_TRY(args.Path("folder", folder, len));
+    RICCI_ASSIGN(const runtime::Cleared cleared, runtime::ClearFolder(std::string(api::View(folder, len))));
+    if (files != nullptr) *files = cleared.files;
+    if (bytes != nullptr) *bytes = cleared.bytes;
+    return absl::OkStatus();
+  });
 }
 
 uint32_t ricci_cache_is_on(const ricci_ctx* c) { return c != nullptr && FromAbi(c)->code_cache().is_on() ? 1 : 0; }

@@ -192,6 +192,8 @@ constexpr ricci_api kFunctionTable = {
     .cache_is_on = ricci_cache_is_on,
     .cache_load = ricci_cache_load,
     .cache_store = ricci_cache_store,
+    .cache_list = ricci_cache_list,
+    .cache_clear = ricci_cache_clear,
 };
 
 }  // namespace

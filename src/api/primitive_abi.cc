@@ -32,6 +32,7 @@ ricci_status* ricci_prim_register(ricci_ctx* c, const ricci_prim_def* d, ricci_p
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"d", d}}));
     RICCI_ASSIGN(const prim::PrimId id, FromAbi(c)->registry().Add(*d));
+    FromAbi(c)->NoteRows();
     if (out != nullptr) *out = id;
     return absl::OkStatus();
   });
@@ -40,6 +41,7 @@ ricci_status* ricci_prim_register(ricci_ctx* c, const ricci_prim_def* d, ricci_p
 ricci_status* ricci_prim_add_lowering(ricci_ctx* c, ricci_prim p, const ricci_lowering* l) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"c", c}, {"l", l}}));
+    FromAbi(c)->NoteRows();
     return FromAbi(c)->registry().AddLowering(p, *l);
   });
 }

@@ -23,6 +23,7 @@ std::span<const Command> RunCommands();        // run, compile, bench
 std::span<const Command> CheckCommands();      // check
 std::span<const Command> ReduceCommands();     // reduce
 std::span<const Command> ListCommands();       // primitives, devices
+std::span<const Command> CacheCommands();      // cache
 
 // The single operand FILE, loaded.
 Program LoadOperand(const Session& session, const Arguments& arguments);

@@ -83,8 +83,10 @@ void PrintStats(const Session& session, const ricci_executable* x) {
   ricci_cache_stats kept{};
   kept.hdr.size = sizeof kept;
   ricci_cache_info(session.context(), &kept);
-  std::printf("kept code       %10" PRIu64 " found, %" PRIu64 " generated and stored\n", kept.hits,
-              kept.stores - kept.failed_stores);
+  const uint64_t stores = kept.stores + kept.executable_stores;
+  std::printf("kept programs   %10" PRIu64 " found\nkept code       %10" PRIu64 " found\nentries         %10" PRIu64
+              " stored\n",
+              kept.executable_hits, kept.hits, stores - kept.failed_stores);
 }
 
 // The names of all passes, wrapped into lines.
@@ -198,7 +200,8 @@ std::span<const Command> RunCommands() {
       "  --device KIND       ref, cpu, cuda (default: the best one)\n"
       "  --opt N             1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B        only these passes, and those that every plan needs (`ricci help compile` lists them)\n"
-      "  --skip A,B          all passes but these\n";
+      "  --skip A,B          all passes but these\n"
+      "  --cache DIR         keeps what is compiled there, and does not compile it again (`ricci help cache`)\n";
   static const std::string run_details =
       std::string(kRunDetails) +
       "  --output FILE       writes the results there and prints none: .npy (one result), .npz or .safetensors\n"
@@ -221,6 +224,7 @@ std::span<const Command> RunCommands() {
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"
       "  --skip A,B     all passes but these\n"
+      "  --cache DIR    keeps what is compiled there, and does not compile it again (`ricci help cache`)\n"
       "\nPasses, in their order:\n    " +
       PassList();
   static const Command kCommands[] = {
@@ -228,21 +232,21 @@ std::span<const Command> RunCommands() {
        "[OPTIONS] FILE",
        "compiles and runs a program; prints its results",
        run_details,
-       {"input", "output", "seed", "device", "opt", "passes", "skip", "limit", "profile"},
+       {"input", "output", "seed", "device", "opt", "passes", "skip", "cache", "limit", "profile"},
        {"check-nans"},
        Run},
       {"compile",
        "[OPTIONS] FILE",
        "compiles a program; prints statistics or a stage",
        compile_details,
-       {"device", "opt", "dump", "passes", "skip"},
+       {"device", "opt", "dump", "passes", "skip", "cache"},
        {"explain"},
        CompileCommand},
       {"bench",
        "[OPTIONS] FILE",
        "measures a program with bound inputs and results",
        bench_details,
-       {"input", "seed", "device", "opt", "passes", "skip", "seconds"},
+       {"input", "seed", "device", "opt", "passes", "skip", "cache", "seconds"},
        {},
        Bench},
   };

@@ -41,11 +41,12 @@ A first program (f.ricci):
   ricci compile f.ricci --dump plan                 what is run
   ricci compile f.ricci --explain                   how, and why
   ricci check f.ricci                               its batches against loops; in f64 also its derivatives
+  ricci run --cache DIR f.ricci                     compiled once: another time it is read from there
 )";
 
 using Group = std::span<const Command> (*)();
 constexpr Group kGroups[] = {TextCommands,  FileCommands,   TransformCommands, RunCommands,
-                             CheckCommands, ReduceCommands, ListCommands};
+                             CheckCommands, ReduceCommands, ListCommands,      CacheCommands};
 
 const Command* Find(std::string_view name) {
   for (Group group : kGroups) {
@@ -80,7 +81,9 @@ void RunCommand(const Command& c, const std::vector<std::string>& words) try {
   options.push_back("config");
   options.push_back("plugin");
   const Arguments arguments(words, options, c.flags);
-  const Session session(arguments.all("config"), arguments.all("plugin"));
+  std::vector<std::string> config = arguments.all("config");
+  if (const auto folder = arguments.option("cache")) config.push_back("cache_dir=" + *folder);
+  const Session session(config, arguments.all("plugin"));
   c.run(session, arguments);
 } catch (const UsageError& e) {
   const std::string name(c.name);

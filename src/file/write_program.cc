@@ -58,8 +58,26 @@ class Writer {
     return texts_.Add(w.Take());
   }
 
+  // What a context has numbers for is written once, and found again by those: a look-up by bytes for each use would
+  // take most of the time.
+  class Numbers {
+   public:
+    template <typename Add>
+    uint32_t Of(uint32_t id, const Add& add) {
+      if (id >= known_.size()) known_.resize(id + 1);
+      if (known_[id] == 0) known_[id] = add() + 1;
+      return known_[id] - 1;
+    }
+
+   private:
+    std::vector<uint32_t> known_;  // 0: not yet
+  };
+
   // Name of the dtype, rank, dimensions.
-  uint32_t Type(const ir::ArrayType& t) {
+  uint32_t Type(const Program& p, ir::TypeId id) {
+    return type_numbers_.Of(id, [&] { return AddType(p.vocabulary()->types.Get(id)); });
+  }
+  uint32_t AddType(const ir::ArrayType& t) {
     ByteWriter w;
     w.Add(Text(types::Info(t.dtype).name));
     w.AddCount(t.shape.size());
@@ -70,12 +88,18 @@ class Writer {
   // File, function, line; 0 is the unknown location, which is not written.
   uint32_t Location(const Program& p, ir::LocationId id) {
     if (id == 0) return 0;
-    const ir::Location at = p.vocabulary()->GetLocation(id);
+    return 1 + location_numbers_.Of(id, [&] { return AddLocation(p.vocabulary()->GetLocation(id)); });
+  }
+  uint32_t AddLocation(const ir::Location& at) {
     ByteWriter w;
     w.Add(Text(at.file));
     w.Add(Text(at.func));
     w.Add(at.line);
-    return locations_.Add(w.Take()) + 1;
+    return locations_.Add(w.Take());
+  }
+
+  uint32_t Primitive(const Program& p, ir::PrimId id) {
+    return primitive_numbers_.Of(id, [&] { return primitives_.Add(Number(Text(p.vocabulary()->PrimName(id)))); });
   }
 
   // Place of the bytes in the section of constants, and their number. Those with equal bytes share a place.
@@ -100,7 +124,7 @@ class Writer {
     ByteWriter w;
     w.Add(Text(p.name));
     w.AddCount(p.n_params());
-    for (ir::TypeId t : p.param_types) w.Add(Type(p.vocabulary()->types.Get(t)));
+    for (ir::TypeId t : p.param_types) w.Add(Type(p, t));
     const auto statements = ir::Statements(p);
     w.AddCount(statements.size());
     for (const ir::Statement& s : statements) {
@@ -114,21 +138,21 @@ class Writer {
   // 0, type, bytes: those of all elements, or of one for all.
   void AddConstant(ByteWriter& w, const Program& p, const ir::Constant& c) {
     w.Add(uint8_t{0});
-    w.Add(Type(p.type(c.value)));
+    w.Add(Type(p, p.type_id(c.value)));
     w.Add(Blob(*c.data));
   }
 
   // 1, primitive, location, attributes, operands, types of results.
   void AddEquation(ByteWriter& w, const Program& p, const ir::Equation& e) {
     w.Add(uint8_t{1});
-    w.Add(primitives_.Add(Number(Text(p.vocabulary()->PrimName(e.prim)))));
+    w.Add(Primitive(p, e.prim));
     w.Add(Location(p, e.location));
     w.AddCount(e.attrs.size());
     for (const ricci_attr& a : e.attrs) AddAttr(w, a);
     w.AddCount(e.operands.size());
     for (ir::ValueId v : e.operands) w.Add(v);
     w.AddCount(e.n_results);
-    for (uint32_t i = 0; i < e.n_results; ++i) w.Add(Type(p.type(e.result(i))));
+    for (uint32_t i = 0; i < e.n_results; ++i) w.Add(Type(p, p.type_id(e.result(i))));
   }
 
   // Name, kind (the numbers of the C ABI), value.
@@ -160,6 +184,7 @@ class Writer {
     uint32_t blob;
   };
   Entries texts_, types_, locations_, blobs_, primitives_, programs_;
+  Numbers type_numbers_, location_numbers_, primitive_numbers_;
   std::string constants_;
   base::HashMap<const Program*, uint32_t> program_ids_;
   base::HashMap<uint64_t, std::vector<Place>> placed_;  // by the hash of the bytes

@@ -6,6 +6,7 @@
 #include "base/abi_struct.h"
 #include "base/abi_text.h"
 #include "base/status_abi.h"
+#include "pass/lower_plan.h"
 #include "pass/plan_lowering.h"
 #include "ricci/exact.h"
 #include "transform/rules.h"
@@ -125,23 +126,32 @@ absl::StatusOr<PlanLowering::Callee> PlanLowering::Source(Frame& frame, const ir
   return callee;
 }
 
+absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const prim::Row& row, const ricci_op& op,
+                                               const ricci_lowering& l) {
+  ricci_library_plan plan{};
+  plan.hdr.size = sizeof plan;
+  plan.device = options.device;
+  const bool on_host = base::View(l.target) == "*";
+  plan.native_context = on_host ? nullptr : options.native_context;
+  RICCI_TRY(base::FromAbi(l.library->plan(l.self, &op, &plan)));
+  const uint32_t flags =
+      (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
+  return ricci_plan_library{l.library,  plan.state,         std::max<int64_t>(plan.tasks, 1),
+                            op.n_in,    op.n_out,           plan.workspace_bytes,
+                            plan.flops, plan.scratch_bytes, flags,
+                            0};
+}
+
 // Lets the library plan the call, and adds it to the plan.
 absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                            const ricci_lowering& l) {
-  ricci_library_plan plan{};
-  plan.hdr.size = sizeof plan;
-  plan.device = options_.device;
-  const bool on_host = base::View(l.target) == "*";
-  plan.native_context = on_host ? nullptr : options_.native_context;
-  RICCI_TRY(transform::AtEquation(base::FromAbi(l.library->plan(l.self, op.get(), &plan)), frame.f, eqn, "plan"));
-  const bool effectful = registry_.Get(eqn.prim).effectful();
-  const uint32_t flags = (effectful ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
-  const uint32_t number = writer_.AddLibrary(
-      registry_.Get(eqn.prim).name, {l.library, plan.state, std::max<int64_t>(plan.tasks, 1), op->n_in, op->n_out,
-                                     plan.workspace_bytes, plan.flops, plan.scratch_bytes, flags, 0});
-  const absl::Status fits = CheckBytes("workspace", plan.workspace_bytes, "scratch", plan.scratch_bytes);
+  const prim::Row& row = registry_.Get(eqn.prim);
+  const auto call = PlanLibrary(options_, row, *op.get(), l);
+  if (!call.ok()) return transform::AtEquation(call.status(), frame.f, eqn, "plan");
+  const uint32_t number = writer_.AddLibrary(row.name, *call, {&frame.f, &eqn});
+  const absl::Status fits = CheckBytes("workspace", call->workspace_bytes, "scratch", call->scratch_bytes);
   RICCI_TRY(transform::AtEquation(fits, frame.f, eqn, "plan"));
-  return Callee{RICCI_STEP_LIBRARY, {number}, plan.workspace_bytes};
+  return Callee{RICCI_STEP_LIBRARY, {number}, call->workspace_bytes};
 }
 
 // Calls take whole buffers, so slices are copied.

@@ -60,6 +60,12 @@ struct SourceText {
   base::StatusSite site;
 };
 
+// The equation of a library call, in `optimized` or a program in it.
+struct CallSite {
+  const ir::Program* program;
+  const ir::Equation* equation;
+};
+
 // What a backend compiles; it keeps kernels and the plan's constants alive.
 struct Lowered {
   Lowered() = default;
@@ -77,6 +83,7 @@ struct Lowered {
   std::vector<std::string> decisions;  // what was chosen, and why
   uint64_t flops = 0;
   double transform_s = 0, lower_s = 0;
+  std::vector<CallSite> call_sites;  // of each library call of the plan
 };
 
 absl::StatusOr<std::unique_ptr<Lowered>> Lower(const ir::Program& f, const Options& options);

@@ -32,8 +32,9 @@ uint32_t PlanWriter::AddConstant(const std::shared_ptr<const ir::ConstantData>& 
 
 // ---- steps ----
 
-uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call) {
+uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site) {
   out_.library_names.emplace_back(name);
+  out_.call_sites.push_back(site);
   plan_.libraries.push_back(call);
   return static_cast<uint32_t>(plan_.libraries.size() - 1);
 }

@@ -41,7 +41,7 @@ class PlanWriter {
     plan_.Step(kind, index, buffers, location);
   }
   // The plan owns `call.state` from here on. Returns the number of the call.
-  uint32_t AddLibrary(std::string_view name, const ricci_plan_library& call);
+  uint32_t AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site);
   // Returns the number of an equal one if there is one.
   uint32_t AddSource(std::unique_ptr<SourceText> source);
   absl::Status Copy(ir::TypeId t, const Ref& from, const Ref& to);

@@ -28,7 +28,8 @@ void CodeCache::Read(const DiskCache* disk, const base::Digest& key, const Use& 
 }
 
 // The folder is asked for once, since the host may take it away meanwhile.
-bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
+bool CodeCache::Find(std::string_view key, const MayUse& use, std::atomic<uint64_t>& hits,
+                     std::atomic<uint64_t>& misses) noexcept {
   const std::shared_ptr<DiskCache> disk = this->disk();
   if (!IsOn(disk.get())) return false;
   bool found = false;
@@ -36,24 +37,23 @@ bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
     const base::Digest digest = base::Sha256(key);
     Read(disk.get(), digest, [&](std::string_view entry) {
       const std::optional<std::string_view> code = ReadCacheEntry(digest, entry);
-      if (!code) return void(++refused_);
-      use(*code);
-      found = true;
+      found = code && use(*code);
+      if (!found) ++refused_;
     });
   } catch (const std::exception&) {
     found = false;
   }
-  ++(found ? hits_ : misses_);
+  ++(found ? hits : misses);
   return found;
 }
 
-void CodeCache::Store(std::string_view key, std::string_view code) noexcept {
+void CodeCache::Keep(std::string_view key, std::string_view code, std::atomic<uint64_t>& stores) noexcept {
   const std::shared_ptr<DiskCache> disk = this->disk();
   if (!IsOn(disk.get())) return;
   try {
     const base::Digest digest = base::Sha256(key);
     const std::string entry = WriteCacheEntry(digest, code);
-    ++stores_;
+    ++stores;
     if (disk == nullptr) {
       return hooks_.cache_store(hooks_.cache_self, digest.data(), digest.size(), entry.data(), entry.size());
     }
@@ -66,6 +66,19 @@ void CodeCache::Store(std::string_view key, std::string_view code) noexcept {
   }
 }
 
+bool CodeCache::Load(std::string_view key, const Use& use) noexcept {
+  const auto any = [&](std::string_view code) { return use(code), true; };
+  return Find(key, any, hits_, misses_);
+}
+void CodeCache::Store(std::string_view key, std::string_view code) noexcept { Keep(key, code, stores_); }
+
+bool CodeCache::LoadExecutable(std::string_view key, const MayUse& use) noexcept {
+  return Find(key, use, executable_hits_, executable_misses_);
+}
+void CodeCache::StoreExecutable(std::string_view key, std::string_view code) noexcept {
+  Keep(key, code, executable_stores_);
+}
+
 // Reported once: what cannot be written once can mostly never be.
 void CodeCache::Failed(const std::string& why) {
   if (failed_stores_++ != 0 || hooks_.log == nullptr) return;
@@ -73,6 +86,17 @@ void CodeCache::Failed(const std::string& why) {
   hooks_.log(hooks_.log_self, RICCI_LOG_WARNING, text.data(), text.size());
 }
 
-ricci_cache_stats CodeCache::stats() const { return {{}, hits_, misses_, refused_, stores_, failed_stores_, evicted_}; }
+ricci_cache_stats CodeCache::stats() const {
+  return {{},
+          hits_,
+          misses_,
+          refused_,
+          stores_,
+          failed_stores_,
+          evicted_,
+          executable_hits_,
+          executable_misses_,
+          executable_stores_};
+}
 
 }}}  // namespace ricci::v0::runtime

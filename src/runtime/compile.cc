@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/compile_cache.h"
 #include "runtime/compile_dump.h"
+#include "runtime/saved_executable.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
@@ -19,7 +20,7 @@ void Log(const Context& context, const CompiledCode& code, bool hit) {
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const CompileOptions& options,
-                                                    const Options& config) {
+                                                    const Options& config, std::string* to_save) {
   CompileDump dump(config.dump_dir, key);
   pass::Options passes = key.PassOptions();
   passes.progress = options.progress;
@@ -28,12 +29,36 @@ absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const Compil
   }
   const ir::ProgramRef program = key.program;
   RICCI_ASSIGN(auto lowered, pass::Lower(*program, passes));
-  RICCI_ASSIGN(auto code, CompiledCode::Create(std::move(key), std::move(lowered), options.progress));
+  RICCI_ASSIGN(auto code, CompiledCode::Create(std::move(key), std::move(lowered), options.progress, to_save));
   if (dump.wanted() && code->device()->backend.dump != nullptr) {
     RICCI_ASSIGN(const std::string native, code->Dump("native"));
     dump.Add("native", native);
   }
   RICCI_TRY(dump.status());
+  return code;
+}
+
+// Nothing where executables are not kept, or there is no memory for the key.
+std::optional<ExecutableKey> KeptBy(CodeCache& cache, const CompileKey& key) {
+  if (!cache.is_on()) return std::nullopt;
+  try {
+    return ExecutableKey::Of(key);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+// From the cache of compiled code, unless the stages are to be seen; else compiled, and kept there.
+absl::StatusOr<base::Ref<CompiledCode>> LoadOrCompile(CodeCache& cache, CompileKey key, const CompileOptions& options,
+                                                      const Options& config) {
+  const std::optional<ExecutableKey> kept = KeptBy(cache, key);
+  if (!kept) return CompileAnew(std::move(key), options, config, nullptr);
+  if (config.dump_dir.empty()) {
+    if (auto code = LoadExecutable(cache, *kept, key)) return code;
+  }
+  std::string machine_code;
+  RICCI_ASSIGN(auto code, CompileAnew(std::move(key), options, config, &machine_code));
+  if (!machine_code.empty()) StoreExecutable(cache, *kept, *code, machine_code);
   return code;
 }
 
@@ -58,9 +83,10 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
   CompileKey key = CompileKey::Make(ir::ProgramRef(&f), devices, opt_level, config.vmap, options.stages,
                                     {options.donate.begin(), options.donate.end()}, options.profiled);
   base::Ref<CompiledCode> code = context.cache().Find(key);
-  const bool hit = static_cast<bool>(code);
+  bool hit = static_cast<bool>(code);
   if (!hit) {
-    RICCI_ASSIGN(code, CompileAnew(std::move(key), options, config));
+    RICCI_ASSIGN(code, LoadOrCompile(context.code_cache(), std::move(key), options, config));
+    hit = code->is_saved();
     code = context.cache().Keep(context, std::move(code));
   }
   if (config.log_compiles) Log(context, *code, hit);

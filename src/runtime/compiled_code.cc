@@ -18,6 +18,8 @@ uint64_t ConstantBytes(const pass::Lowered& l) {
   return bytes;
 }
 
+void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
+
 // Asks the host whether to go on, on any thread, but once at a time.
 struct Asked {
   const Progress& progress;
@@ -99,9 +101,27 @@ bool CompiledCode::ReportsLocations() const {
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
-                                                             const Progress& progress) {
+                                                             const Progress& progress, std::string* to_save) {
   auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
-  RICCI_TRY(code->Generate(progress));
+  ricci_compile_args args{};
+  args.save_self = to_save;
+  args.save = to_save == nullptr ? nullptr : Append;
+  RICCI_TRY(code->Generate(args, progress));
+  RICCI_TRY(code->UploadConstants());
+  code->stats_.transform_s = code->lowered_->transform_s;
+  code->stats_.lower_s = code->lowered_->lower_s;
+  return code;
+}
+
+absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::CreateSaved(CompileKey key,
+                                                                  std::unique_ptr<pass::Lowered> lowered,
+                                                                  std::string_view machine_code) {
+  auto code = base::Ref<CompiledCode>::Adopt(new CompiledCode(std::move(key), std::move(lowered)));
+  code->is_saved_ = true;
+  ricci_compile_args args{};
+  args.saved = machine_code.data();
+  args.saved_len = machine_code.size();
+  RICCI_TRY(code->Generate(args, {}));
   RICCI_TRY(code->UploadConstants());
   return code;
 }
@@ -118,12 +138,11 @@ absl::Status CompiledCode::Refused(absl::Status status, const ricci_code_info& i
   return status;
 }
 
-absl::Status CompiledCode::Generate(const Progress& progress) {
+absl::Status CompiledCode::Generate(ricci_compile_args args, const Progress& progress) {
   const ricci_backend& backend = device()->backend;
   const auto start = std::chrono::steady_clock::now();
   ricci_code_info info{};
   info.hdr.size = sizeof info;
-  ricci_compile_args args{};
   args.hdr = {sizeof args, key_.profiled ? uint32_t{RICCI_COMPILE_PROFILED} : 0u, nullptr};
   args.kernels = kernels_.data();
   args.n_kernels = kernels_.size();
@@ -135,8 +154,6 @@ absl::Status CompiledCode::Generate(const Progress& progress) {
   absl::Status made = base::FromAbi(backend.compile(backend.self, &args, &code_, &info));
   if (!made.ok()) return Refused(std::move(made), info);
   stats_.hdr.size = sizeof stats_;
-  stats_.transform_s = lowered_->transform_s;
-  stats_.lower_s = lowered_->lower_s;
   stats_.codegen_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   stats_.code_bytes = info.code_bytes;
   stats_.arena_bytes = plan_.arena_bytes;

@@ -12,7 +12,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/structural.h"
@@ -68,15 +70,21 @@ struct RunFrame {
 
 class CompiledCode final : public base::Shared {
  public:
-  // Passes the tables of `lowered` to the backend; `progress` as in CompileOptions.
+  // Passes the tables of `lowered` to the backend; `progress` as in CompileOptions. `to_save`, if not NULL, gets the
+  // code as the backend saves it; nothing if it cannot.
   static absl::StatusOr<base::Ref<CompiledCode>> Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
-                                                        const Progress& progress);
+                                                        const Progress& progress, std::string* to_save = nullptr);
+  // From what was saved: `lowered` is of ReadPlan, `machine_code` what the backend gave.
+  static absl::StatusOr<base::Ref<CompiledCode>> CreateSaved(CompileKey key, std::unique_ptr<pass::Lowered> lowered,
+                                                             std::string_view machine_code);
 
   const CompileKey& key() const { return key_; }
   Device* device() const { return key_.devices[0]; }
   const ir::Program& program() const { return *key_.program; }
   const pass::Lowered& lowered() const { return *lowered_; }
   const ricci_executable_stats& stats() const { return stats_; }
+  // It comes from CreateSaved: nothing was compiled.
+  bool is_saved() const { return is_saved_; }
   // Would a run of `f`, which is equal to the program, report the same locations?
   bool TellsLocationsOf(const ir::Program& f) const {
     return !ReportsLocations() || ir::EqualWithLocations(program(), f);
@@ -113,13 +121,14 @@ class CompiledCode final : public base::Shared {
   // The status for the value `check` of the word of the failed check.
   absl::Status CheckStatus(uint32_t check) const;
   // The text of a stage, of a form that the device has, or of the program after a pass, for which the passes run again;
-  // INVALID_ARGUMENT lists what there is.
+  // code that was saved is compiled in full for that. INVALID_ARGUMENT lists what there is.
   absl::StatusOr<std::string> Dump(std::string_view stage) const;
 
  private:
   CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowered);
   ~CompiledCode() override;
-  absl::Status Generate(const Progress& progress);
+  // Calls the backend's compile; `args` says what to save, or what was saved.
+  absl::Status Generate(ricci_compile_args args, const Progress& progress);
   absl::Status Refused(absl::Status status, const ricci_code_info& info) const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
@@ -138,6 +147,7 @@ class CompiledCode final : public base::Shared {
   absl::StatusOr<char*> AllocateBlock(uint64_t bytes) const;
   std::string LargestBuffers() const;
   // ---- dump.cc ----
+  absl::StatusOr<base::Ref<const CompiledCode>> InFull() const;
   absl::StatusOr<std::string> DumpDecisions() const;
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpForm(std::string_view form) const;
@@ -154,6 +164,9 @@ class CompiledCode final : public base::Shared {
   uint64_t arena_bytes_ = 0;  // with the backend's scratch
   mutable std::atomic<uint32_t> users_{0};
   mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
+  bool is_saved_ = false;
+  mutable std::mutex in_full_mutex_;
+  mutable base::Ref<const CompiledCode> in_full_;  // the same, compiled, if its texts were wanted
 };
 
 }}}  // namespace ricci::v0::runtime

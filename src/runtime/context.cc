@@ -5,9 +5,12 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "base/abi_struct.h"
+#include "base/abi_text.h"
 #include "base/status_abi.h"
+#include "base/version.h"
 #include "control/control.h"
 #include "pass/fusion.h"
+#include "runtime/build_id.h"
 #include "runtime/compile_cache.h"
 #include "runtime/compiled_code.h"
 #include "runtime/reference_backend.h"
@@ -283,7 +286,8 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
   for (const AttachedPlugin& known : plugins_) {
     if (known.name == name) return base::InvalidArgument("plugin ", name, ": already added to this context");
   }
-  plugins_.push_back({std::string(name), plugin});
+  plugins_.push_back(
+      {std::string(name), plugin, {}, std::string(base::View(plugin.version)), BuildIdOf(plugin.attach)});
   const std::optional<size_t> of_outer = std::exchange(attached_devices_, 0);  // of a plugin whose attach adds this one
   absl::Cleanup undo = [&] {
     registry_->Rollback();
@@ -320,6 +324,19 @@ absl::Status Context::CheckOptionsOf(const AttachedPlugin& plugin) const {
                                  known.empty() ? "none" : known);
   }
   return absl::OkStatus();
+}
+
+std::optional<std::string> Context::Origin() const {
+  const std::string core = BuildIdOf(ricci_abi_version);
+  if (core.empty() || rows_of_host_) return std::nullopt;
+  std::string lines = base::Cat("ricci ", base::kVersion, " build ", core, "\n");
+  for (const AttachedPlugin& p : plugins_) {
+    if (p.build.empty()) return std::nullopt;
+    lines += base::Cat("plugin ", p.name, " ", p.version, " build ", p.build, "\n");
+  }
+  const std::lock_guard lock(options_mutex_);
+  for (const auto& [key, value] : options_.of_plugins) lines += base::Cat("option ", key, "=", value, "\n");
+  return lines;
 }
 
 void Context::Log(uint32_t level, std::string_view text) const {

@@ -68,11 +68,18 @@ class Context final : public base::Shared {
 
   void Log(uint32_t level, std::string_view text) const;
 
+  // A row or a lowering is being registered, by a plugin or by the host itself.
+  void NoteRows() { rows_of_host_ |= !attached_devices_; }
+  // What all programs of the context depend on when they are compiled, as lines: builds and versions of the core and of
+  // its plugins, and their options. Nothing if that cannot be known (ricci/cache.h).
+  std::optional<std::string> Origin() const;
+
  private:
   struct AttachedPlugin {
     std::string name;
     ricci_plugin plugin;
     std::set<std::string> options = {};  // that its attach asked for
+    std::string version = {}, build = {};
   };
 
   explicit Context(const ricci_hooks& hooks);
@@ -97,6 +104,7 @@ class Context final : public base::Shared {
   std::optional<size_t> attached_devices_;  // of the plugin that is being attached
   std::deque<AttachedPlugin> plugins_;
   std::unique_ptr<CompileCache> cache_;
+  bool rows_of_host_ = false;
 };
 
 // The C handle of a context is its address.

@@ -28,7 +28,7 @@ class DiskCache {
   std::string Store(const std::string& name, std::string_view entry, uint64_t& evicted);
 
  private:
-  std::string Path(const std::string& name) const { return folder_ + "/" + name + ".code"; }
+  std::string Path(const std::string& name) const;
   uint64_t Trim();
 
   const base::HostMemory* const memory_;

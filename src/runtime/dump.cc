@@ -52,9 +52,27 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
   return pass::Estimate{out.cycles, out.code};
 }
 
+// No lock is held while it compiles: two threads may both do so, and share the first result.
+absl::StatusOr<base::Ref<const CompiledCode>> CompiledCode::InFull() const {
+  const auto known = [&] {
+    const std::lock_guard lock(in_full_mutex_);
+    return in_full_;
+  };
+  if (const base::Ref<const CompiledCode> found = known(); found) return found;
+  RICCI_ASSIGN(auto lowered, pass::Lower(program(), key_.PassOptions()));
+  RICCI_ASSIGN(const base::Ref<const CompiledCode> code, Create(key_, std::move(lowered), {}));
+  const std::lock_guard lock(in_full_mutex_);
+  if (!in_full_) in_full_ = code;
+  return in_full_;
+}
+
 absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   const ricci_backend& backend = device()->backend;
   if (stage == "program") return ir::Print(program());
+  if (is_saved_) {
+    RICCI_ASSIGN(const base::Ref<const CompiledCode> code, InFull());
+    return code->Dump(stage);
+  }
   if (stage == "optimized") return ir::Print(*lowered_->optimized);
   if (stage == "plan") return kernel::ToText(plan_, kernels_.data(), kernels_.size());
   if (stage == "decisions") return DumpDecisions();

@@ -39,7 +39,7 @@ TEST_F(JitTest, CompilesOncePerKindOfArgument) {
 }
 
 #ifdef RICCI_TEST_CPU
-TEST_F(JitTest, AnotherContextFindsCodeThatIsKept) {
+TEST_F(JitTest, AnotherContextFindsTheExecutableThatIsKept) {
   std::string folder = ::testing::TempDir() + "ricci-jit-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   for (const uint64_t found : {0u, 1u}) {
@@ -47,8 +47,8 @@ TEST_F(JitTest, AnotherContextFindsCodeThatIsKept) {
     c.config("cache_dir", folder);
     const auto f = jit([](Value x) { return sin(x) * x; });
     ExpectClose(f(Array(c, Floats{1, 2})), {std::sin(1.0f), 2 * std::sin(2.0f)});
-    EXPECT_EQ(c.cache_stats().hits, found);
-    EXPECT_EQ(c.cache_stats().stores, 1 - found);
+    EXPECT_EQ(c.cache_stats().executable_hits, found);
+    EXPECT_EQ(c.cache_stats().executable_stores, 1 - found);
   }
   std::filesystem::remove_all(folder);
 }

@@ -1,11 +1,13 @@
 // Machine code that the host keeps: a second process runs it without LLVM's code generator, and whatever the code
-// depends on is part of its key.
+// depends on is part of its key. Whole executables are kept too (kept_executables_test.cc); they are of the lines of
+// their program, so one that has moved down shows what becomes of its code.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpu/backend_with.h"
 #include "cpu/source_rows.h"
 #include "runtime/cache_entry.h"
+#include "runtime/saved_executable.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
@@ -37,6 +39,11 @@ std::vector<Example> Examples() {
        " %z: f64[70] = test.sum_last(%y) return %y, %z }",
        {Rising(4900)}},
   };
+}
+
+Example Moved(Example e, size_t lines = 1) {
+  e.text.insert(0, lines, '\n');
+  return e;
 }
 
 // The host of a process.
@@ -76,7 +83,7 @@ TEST(KeptCode, ASecondProcessGeneratesNone) {
     EXPECT_EQ(host.stats().stores, examples.size());
   });
   Host host(folder.path()), alone("");
-  for (const Example& e : examples) EXPECT_EQ(host.Run(e), alone.Run(e)) << e.text;
+  for (const Example& e : examples) EXPECT_EQ(host.Run(Moved(e)), alone.Run(e)) << e.text;
   EXPECT_EQ(host.stats().hits, examples.size());
   EXPECT_EQ(host.stats().misses, 0u);
   EXPECT_EQ(alone.stats().misses, 0u) << "without a folder nothing is asked for";
@@ -103,7 +110,7 @@ TEST(KeptCode, HasAKeyOfAllThatItDependsOn) {
   EXPECT_EQ(compile("program f(%x: f64[9]) { %y: f64[9] = cos(%x) return %y }", 2, 0), "0 of 4");
   EXPECT_EQ(compile("program f(%x: f64[8]) { %y: f64[8] = sin(%x) return %y }", 2, 0), "0 of 5");
   Host again(folder.path());
-  EXPECT_EQ(again.Run({text, {Rising(9)}}).size(), 1u);
+  EXPECT_EQ(again.Run(Moved({text, {Rising(9)}})).size(), 1u);
   EXPECT_EQ(again.stats().hits, 1u);
 }
 
@@ -116,14 +123,15 @@ cpu::Settings ForProcessor() {
 
 TEST(KeptCode, IsThatOfAProcessor) {
   CachingHost host;
+  size_t lines = 0;
   const auto misses = [&](ricci_plugin_query_fn query) {
     ricci_ctx* ctx = nullptr;
     EXPECT_TRUE(Ok(ricci_context_create(&host.opts, &ctx)));
     for (const auto q : {ricci_plugin_query_lax, query}) EXPECT_TRUE(Ok(ricci_context_add_plugin(ctx, q)));
-    const std::string_view text = "program f(%x: f64[9]) { %y: f64[9] = floor(%x) return %y }";
+    const Example e = Moved({"program f(%x: f64[9]) { %y: f64[9] = floor(%x) return %y }", {}}, lines++);
     ricci_program* f = nullptr;
     ricci_executable* x = nullptr;
-    EXPECT_TRUE(Ok(ricci_program_parse(ctx, text.data(), text.size(), "test", 4, &f)));
+    EXPECT_TRUE(Ok(ricci_program_parse(ctx, e.text.data(), e.text.size(), "test", 4, &f)));
     EXPECT_TRUE(Ok(ricci_compile(f, nullptr, &x)));
     const uint64_t misses = CacheStats(ctx).misses;
     ricci_executable_release(x);
@@ -141,14 +149,18 @@ TEST(KeptCode, OfNoUseIsGeneratedAgain) {
   const TemporaryFolder folder;
   const Example e = Examples()[0];
   std::vector<Numbers> want = Host(folder.path()).Run(e);
-  const std::filesystem::path path = folder.Files().at(0);
+  std::filesystem::path path;
+  for (const std::filesystem::path& p : folder.Files()) {
+    if (!runtime::IsSavedExecutable(BytesOfFile(p).substr(64))) path = p;
+  }
   const std::string whole = BytesOfFile(path);
+  size_t lines = 1;
   base::Digest key;
   std::memcpy(key.data(), whole.data() + 16, key.size());
   for (const std::string& code : {std::string(), std::string("no object"), whole.substr(64, 100)}) {
     SetBytesOfFile(path, runtime::WriteCacheEntry(key, code));
     Host host(folder.path());
-    EXPECT_EQ(host.Run(e), want);
+    EXPECT_EQ(host.Run(Moved(e, lines++)), want);
     EXPECT_EQ(host.stats().stores, 1u);
     EXPECT_EQ(BytesOfFile(path), whole);
   }

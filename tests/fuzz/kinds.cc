@@ -61,6 +61,9 @@ std::vector<std::string> WantedKinds() {
                                   "custom_jvp whose rule applies it",
                                   "custom_vjp whose rule applies it",
                                   kLargeBody};
+#ifdef RICCI_TEST_CPU
+  out.push_back("kept by a cache");
+#endif
   for (std::string_view inner : kHolders) {
     out.push_back(AtDepth(inner));
     for (std::string_view outer : kHolders) out.push_back(Within(inner, outer));

@@ -8,6 +8,7 @@
 #include "cpu/backend_with.h"
 #endif
 #include "fuzz/generators.h"
+#include "fuzz/kept_check.h"
 #include "fuzz/kinds.h"
 
 namespace ricci::testing {
@@ -19,7 +20,7 @@ constexpr uint64_t kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
 constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
-                 kComplex = 0.25, kCalls = 0.12;
+                 kComplex = 0.25, kCalls = 0.12, kKept = 0.04;
 
 using Fails = std::function<bool(const Program&)>;
 Program Reduced(const Program& p, const Fails& fails) {
@@ -216,6 +217,7 @@ void Trial::RunAll() {
     p = Reread(ctx_.get(), p, seed_);
   }
   if (Check(p, Equality())) return;
+  if (Check(p, Kept())) return;
   if (small_code_) ++totals_.draft.kinds["code of short functions"];
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments"];
   if (CheckTransformed(p) || !options_.gpu.empty()) return;
@@ -246,6 +248,13 @@ void Trial::DrawEquations(Draft& d) {
 Trial::Verdict Trial::Equality() {
   return
       [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), Devices(), donate_, totals_.checks); };
+}
+Trial::Verdict Trial::Kept() {
+  const std::vector<std::string>& devices = options_.devices;
+  const bool on_cpu = std::find(devices.begin(), devices.end(), "cpu") != devices.end();
+  if (!on_cpu || !Dice(seed_ ^ 0x6b657074).Chance(kKept)) return [](const Program&) { return Complaint(); };
+  ++totals_.draft.kinds["kept by a cache"];
+  return [this](const Program& p) { return CheckKept(mode_, small_code_, p, Inputs(p), donate_); };
 }
 Trial::Verdict Trial::OtherText() {
   return [this](const Program& p) -> Complaint {

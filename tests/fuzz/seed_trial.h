@@ -55,6 +55,7 @@ class Trial {
   std::vector<std::string> Devices() const;
   void DrawEquations(Draft& d);
   Verdict Equality();
+  Verdict Kept();  // by a cache; for a share of the programs
   Verdict OtherText();
   Verdict Laws();
   // Whether it failed.

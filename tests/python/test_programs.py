@@ -1,5 +1,6 @@
 """Programs, executables and errors, without JAX."""
 import gc
+import tempfile
 import threading
 import unittest
 
@@ -95,6 +96,17 @@ class Executables(unittest.TestCase):
         self.assertGreater(run.timings["total_s"], 0)
         self.assertIn("mul", run.dump("optimized"))
         self.assertGreater(run.stats()["kernels"], 0)
+
+    def test_is_kept_for_other_contexts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def compiled(text=SINE):
+                f = ricci.Program.parse(text, context=ricci.Context(cache_dir=folder))
+                return ricci.Executable(f)
+            first, second, other = compiled(), compiled(), compiled(SINE.replace("sin", "cos"))
+        self.assertEqual([x.stats()["cache_hit"] for x in (first, second, other)], [0, 1, 0])
+        self.assertEqual(second.timings["transform_s"], 0)
+        x = np.float32(0.7)
+        self.assertEqual(second(x)[0].tobytes(), first(x)[0].tobytes())
 
     def test_outlives_its_context(self):
         context = ricci.Context(threads=1)

@@ -589,6 +589,12 @@ pub const RICCI_ARRAYS_NPZ: u32 = 2;
 
 pub const RICCI_ARRAYS_SAFETENSORS: u32 = 3;
 
+/// ricci_cache_entry.kind; 0: it cannot be read
+pub const RICCI_CACHE_OF_CODE: u32 = 1;
+
+/// ricci_cache_entry.kind; 0: it cannot be read
+pub const RICCI_CACHE_OF_EXECUTABLE: u32 = 2;
+
 pub type ricci_plugin_query_fn = unsafe extern "C" fn(host: *const ricci_host_info, out: *mut *const ricci_plugin) -> *mut ricci_status;
 
 pub type ricci_done_fn = unsafe extern "C" fn(arg: *mut c_void, status: *mut ricci_status, failed_check: u32);
@@ -1459,6 +1465,17 @@ pub struct ricci_compile_args {
     pub go_on_self: *mut c_void,
     /// its name, for people
     pub program: ricci_str,
+    /// ---- code that outlives the process; all NULL unless the backend has code_version ---- */
+    ///   /* Gets the code, in one call before compile returns, in a form that has no address of the process. A backend that
+    /// cannot write this code does not call it. NULL: nobody wants it.
+    pub save: Option<unsafe extern "C" fn(self_: *mut c_void, p: *const c_char, n: usize)>,
+    pub save_self: *mut c_void,
+    /// What `save` got for these arguments where code_version wrote the same, perhaps in another process: code is taken
+    /// from there, and nothing is generated. Kernels have their names, buffers and domains but no instructions, sources
+    /// have no text, and the code is never dumped. The core has checked that the bytes are whole. Whatever is wrong with
+    /// them is a failure, after which the core compiles in full. Lives until compile returns. NULL: there is none.
+    pub saved: *const c_void,
+    pub saved_len: usize,
 }
 
 #[repr(C)]
@@ -1634,6 +1651,11 @@ pub struct ricci_backend {
     /// besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
     /// After a failure nothing was added, unless the status says so.
     pub capture: Option<unsafe extern "C" fn(code: *mut c_void, a: *const ricci_run_args) -> *mut ricci_status>,
+    /// ---- code that outlives the process ---- */
+    ///   /* Writes all that code depends on besides the arguments of compile, as text without a line end: versions of the
+    /// backend and of its compiler, the processor, the number of threads, settings. Asked before each compilation that may
+    /// be saved (ricci_compile_args.save) or was. Thread-safe. NULL: code of this backend is not saved.
+    pub code_version: Option<unsafe extern "C" fn(self_: *mut c_void, sink: *mut c_void, write: Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>)>,
 }
 
 #[repr(C)]
@@ -1755,12 +1777,38 @@ pub struct ricci_cache_stats {
     pub misses: u64,
     /// misses where there was an entry, which was damaged or of something else
     pub refused: u64,
-    /// of ricci_cache_store; those to a folder that could not be written
+    /// of ricci_cache_store; those to a folder that could not be written, of any kind
     pub stores: u64,
-    /// of ricci_cache_store; those to a folder that could not be written
+    /// of ricci_cache_store; those to a folder that could not be written, of any kind
     pub failed_stores: u64,
     /// entries deleted from the folder, to keep to `cache_bytes`
     pub evicted: u64,
+    /// whole executables
+    pub executable_hits: u64,
+    /// whole executables
+    pub executable_misses: u64,
+    /// whole executables
+    pub executable_stores: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ricci_cache_entry {
+    pub hdr: ricci_hdr,
+    /// its name in the folder
+    pub file: ricci_str,
+    /// damaged: 1 if it is not whole, or no entry of this version
+    pub kind: u32,
+    /// damaged: 1 if it is not whole, or no entry of this version
+    pub damaged: u32,
+    /// of the file; its last use, nanoseconds since 1970
+    pub bytes: u64,
+    /// of the file; its last use, nanoseconds since 1970
+    pub used_ns: u64,
+    /// of an executable, else empty: the program's name; what it depends on, as lines
+    pub program: ricci_str,
+    /// of an executable, else empty: the program's name; what it depends on, as lines
+    pub about: ricci_str,
 }
 
 /// Every public function of a host; the first members never move.
@@ -2506,4 +2554,16 @@ pub struct ricci_api {
         *const c_void,
         usize,
     ),
+    pub cache_list: unsafe extern "C" fn(
+        *const c_char,
+        usize,
+        *mut c_void,
+        Option<unsafe extern "C" fn(sink: *mut c_void, e: *const ricci_cache_entry)>,
+    ) -> *mut ricci_status,
+    pub cache_clear: unsafe extern "C" fn(
+        *const c_char,
+        usize,
+        *mut u64,
+        *mut u64,
+    ) -> *mut ricci_status,
 }

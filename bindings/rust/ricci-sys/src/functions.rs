@@ -996,4 +996,20 @@ extern "C" {
         code: *const c_void,
         len: usize,
     );
+    /// Calls `entry` for each entry of a folder, those used last first; all are read, which does not count as use. The texts
+    /// live until it returns. NOT_FOUND if there is no such folder.
+    pub fn ricci_cache_list(
+        folder: *const c_char,
+        len: usize,
+        sink: *mut c_void,
+        entry: Option<unsafe extern "C" fn(sink: *mut c_void, e: *const ricci_cache_entry)>,
+    ) -> *mut ricci_status;
+    /// Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
+    /// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder.
+    pub fn ricci_cache_clear(
+        folder: *const c_char,
+        len: usize,
+        files: *mut u64,
+        bytes: *mut u64,
+    ) -> *mut ricci_status;
 }

@@ -1555,3 +1555,25 @@ pub unsafe fn ricci_cache_store(
 ) {
     ((*table()).cache_store)(c, key, key_len, code, len)
 }
+
+/// Calls `entry` for each entry of a folder, those used last first; all are read, which does not count as use. The texts
+/// live until it returns. NOT_FOUND if there is no such folder.
+pub unsafe fn ricci_cache_list(
+    folder: *const c_char,
+    len: usize,
+    sink: *mut c_void,
+    entry: Option<unsafe extern "C" fn(sink: *mut c_void, e: *const ricci_cache_entry)>,
+) -> *mut ricci_status {
+    ((*table()).cache_list)(folder, len, sink, entry)
+}
+
+/// Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
+/// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder.
+pub unsafe fn ricci_cache_clear(
+    folder: *const c_char,
+    len: usize,
+    files: *mut u64,
+    bytes: *mut u64,
+) -> *mut ricci_status {
+    ((*table()).cache_clear)(folder, len, files, bytes)
+}

@@ -410,7 +410,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_plan, sources), 104);
     assert_eq!(offset!(ricci_plan, n_sources), 112);
     assert_eq!(offset!(ricci_plan, source_size), 116);
-    assert_eq!((size_of::<ricci_compile_args>(), align_of::<ricci_compile_args>()), (72, 8));
+    assert_eq!((size_of::<ricci_compile_args>(), align_of::<ricci_compile_args>()), (104, 8));
     assert_eq!(offset!(ricci_compile_args, hdr), 0);
     assert_eq!(offset!(ricci_compile_args, kernels), 16);
     assert_eq!(offset!(ricci_compile_args, n_kernels), 24);
@@ -419,6 +419,10 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_compile_args, go_on), 40);
     assert_eq!(offset!(ricci_compile_args, go_on_self), 48);
     assert_eq!(offset!(ricci_compile_args, program), 56);
+    assert_eq!(offset!(ricci_compile_args, save), 72);
+    assert_eq!(offset!(ricci_compile_args, save_self), 80);
+    assert_eq!(offset!(ricci_compile_args, saved), 88);
+    assert_eq!(offset!(ricci_compile_args, saved_len), 96);
     assert_eq!((size_of::<ricci_code_info>(), align_of::<ricci_code_info>()), (40, 8));
     assert_eq!(offset!(ricci_code_info, hdr), 0);
     assert_eq!(offset!(ricci_code_info, code_bytes), 16);
@@ -455,7 +459,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_estimate, code), 24);
     assert_eq!(offset!(ricci_estimate, sink), 32);
     assert_eq!(offset!(ricci_estimate, write), 40);
-    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (328, 8));
+    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (336, 8));
     assert_eq!(offset!(ricci_backend, hdr), 0);
     assert_eq!(offset!(ricci_backend, kind), 16);
     assert_eq!(offset!(ricci_backend, name), 32);
@@ -496,6 +500,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_backend, dlpack_type), 312);
     assert_eq!(offset!(ricci_backend, dlpack_id), 316);
     assert_eq!(offset!(ricci_backend, capture), 320);
+    assert_eq!(offset!(ricci_backend, code_version), 328);
     assert_eq!((size_of::<ricci_check_operand>(), align_of::<ricci_check_operand>()), (24, 8));
     assert_eq!(offset!(ricci_check_operand, r#type), 0);
     assert_eq!(offset!(ricci_check_operand, reserved0), 4);
@@ -547,7 +552,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_reduction, fails), 24);
     assert_eq!(offset!(ricci_reduction, tries), 32);
     assert_eq!(offset!(ricci_reduction, seconds), 40);
-    assert_eq!((size_of::<ricci_cache_stats>(), align_of::<ricci_cache_stats>()), (64, 8));
+    assert_eq!((size_of::<ricci_cache_stats>(), align_of::<ricci_cache_stats>()), (88, 8));
     assert_eq!(offset!(ricci_cache_stats, hdr), 0);
     assert_eq!(offset!(ricci_cache_stats, hits), 16);
     assert_eq!(offset!(ricci_cache_stats, misses), 24);
@@ -555,4 +560,16 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_cache_stats, stores), 40);
     assert_eq!(offset!(ricci_cache_stats, failed_stores), 48);
     assert_eq!(offset!(ricci_cache_stats, evicted), 56);
+    assert_eq!(offset!(ricci_cache_stats, executable_hits), 64);
+    assert_eq!(offset!(ricci_cache_stats, executable_misses), 72);
+    assert_eq!(offset!(ricci_cache_stats, executable_stores), 80);
+    assert_eq!((size_of::<ricci_cache_entry>(), align_of::<ricci_cache_entry>()), (88, 8));
+    assert_eq!(offset!(ricci_cache_entry, hdr), 0);
+    assert_eq!(offset!(ricci_cache_entry, file), 16);
+    assert_eq!(offset!(ricci_cache_entry, kind), 32);
+    assert_eq!(offset!(ricci_cache_entry, damaged), 36);
+    assert_eq!(offset!(ricci_cache_entry, bytes), 40);
+    assert_eq!(offset!(ricci_cache_entry, used_ns), 48);
+    assert_eq!(offset!(ricci_cache_entry, program), 56);
+    assert_eq!(offset!(ricci_cache_entry, about), 72);
 }

@@ -1,0 +1,26 @@
+// ExecutableKey: what a whole executable is kept by, in the cache of compiled code: everything that its compilation
+// depends on.
+//
+// The program counts with its constants and its source locations, since errors and reports name them. It is not only
+// hashed: an entry holds its bytes, and whoever reads the entry compares them.
+#ifndef RICCI_RUNTIME_EXECUTABLE_KEY_H_
+#define RICCI_RUNTIME_EXECUTABLE_KEY_H_
+#include <optional>
+#include <string>
+
+#include "runtime/compiled_code.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+
+struct ExecutableKey {
+  std::string about;    // all but the program, as lines that people can read
+  std::string program;  // its binary form
+
+  // Nothing if the executable cannot be kept: its backend cannot save code, or there is something that no key says.
+  static std::optional<ExecutableKey> Of(const CompileKey& key);
+  // By which the cache finds an entry.
+  std::string Text() const;
+};
+
+}}}  // namespace ricci::v0::runtime
+#endif

@@ -1,0 +1,27 @@
+// A lowered program as bytes and back: all that running its code needs, and what its errors and reports name.
+//
+// Kernels keep name, buffers and domain, but no instructions; sources keep no text. So what is read can run, but not be
+// compiled or shown. Library calls have states of this process, so their equations are saved, and the library plans
+// them again; a plan that differs from the saved one is refused, because code has its numbers.
+//
+// The reader trusts nothing: whatever it returns keeps to the bounds of its own tables and to the signature of the
+// program, so that the core and a backend may use it like any other plan.
+#ifndef RICCI_RUNTIME_SAVED_PLAN_H_
+#define RICCI_RUNTIME_SAVED_PLAN_H_
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pass/pipeline.h"
+
+namespace ricci { inline namespace v0 { namespace runtime {
+
+absl::StatusOr<std::string> WritePlan(const pass::Lowered& lowered);
+
+// Of `program`, under options by which it was lowered. DATA_LOSS for bytes that no plan of it is; errors of libraries
+// are passed on.
+absl::StatusOr<std::unique_ptr<pass::Lowered>> ReadPlan(std::string_view bytes, const ir::Program& program,
+                                                        const pass::Options& options);
+
+}}}  // namespace ricci::v0::runtime
+#endif
