@@ -86,6 +86,7 @@ class Host {
     Check(ricci_compile(program_, nullptr, &x));
     return x;
   }
+  const std::string& sizes() const { return sizes_; }
   uint64_t hits() const {
     ricci_cache_stats s{};
     s.hdr.size = sizeof s;
@@ -93,7 +94,7 @@ class Host {
     return s.executable_hits;
   }
   // What ricci_compile does, part by part.
-  void Phases(Times& times) const {
+  void Phases(Times& times) {
     runtime::Context& context = *runtime::FromAbi(ctx_);
     const auto key = times.Measure("  hash, for the programs of this process", [&] {
       return runtime::CompileKey::Make(ir::ProgramRef(ir::FromAbi(program_)), {context.device(0)}, 2,
@@ -109,13 +110,14 @@ class Host {
     });
     const auto code = times.Measure("  the same, then plan and code",
                                     [&] { return runtime::LoadExecutable(context.code_cache(), *kept, key); });
-    std::fprintf(stderr, "program %zu bytes, entry %zu, code %llu\n", kept->program.size(), entry,
-                 static_cast<unsigned long long>(code->stats().code_bytes));
+    sizes_ = "program " + std::to_string(kept->program.size()) + " bytes, entry " + std::to_string(entry) +
+             ", machine code " + std::to_string(code->stats().code_bytes);
   }
 
  private:
   ricci_ctx* ctx_ = nullptr;
   ricci_program* program_ = nullptr;
+  std::string sizes_;
 };
 
 int Main(const std::string& path, const std::string& folder, int rounds) {
@@ -127,14 +129,17 @@ int Main(const std::string& path, const std::string& folder, int rounds) {
     ricci_executable_release(first.Measure("compiling, or what was kept before", [&] { return host.Compile(); }));
   }
   first.Print();
+  std::string sizes;
   for (int i = 0; i < rounds; ++i) {
-    const Host host(bytes, folder, times);
+    Host host(bytes, folder, times);
     ricci_executable* const x = times.Measure("from the program to its executable", [&] { return host.Compile(); });
     ricci_executable_release(x);
     if (host.hits() != 1) return std::fprintf(stderr, "the executable was not kept\n"), 1;
     host.Phases(times);
+    sizes = host.sizes();
   }
   times.Print();
+  std::printf("%s\n", sizes.c_str());
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "cpu/kept_programs.h"
 #include "runtime/cache_entry.h"
 #include "runtime/context.h"
+#include "runtime/executable.h"
 #include "runtime/saved_executable.h"
 #include "support/cached_host.h"
 
@@ -110,7 +111,9 @@ TEST(KeptDamage, ARandomMistakeIsAMiss) {
       const std::string damaged = Damaged(entry.whole(), random);
       auto code = entry.Load(damaged);
       missed += !code;
-      if (code) ASSERT_EQ(damaged, entry.whole());
+      if (code) {
+        ASSERT_EQ(damaged, entry.whole());
+      }
     }
     auto code = entry.Load(entry.whole());
     ASSERT_TRUE(code);

@@ -67,7 +67,7 @@ inline std::vector<KeptProgram> KeptPrograms() {
       {calls, {{-1, 2, 3}}, {}, /*fails=*/true},
       {bounded, {{6}}},
       {bounded, {{1}}, {}, /*fails=*/true},
-      {"program f() { %c: f64[2,2] = constant [[1.0, 2.0], [3.0, 4.0]] return %c }", {}},
+      {"program f() { %c: f64[2,2] = constant [1.0, 2.0, 3.0, 4.0] return %c }", {}},
       {"program f(%x: f64[0], %y: f64[4]) { %z: f64[4] = neg(%y) return %x, %z }", {{}, {1, 2, 3, 4}}},
       {"program f(%x: f64[5], %y: f64[5]) { %a: f64[5] = add(%x, %y) %b: f64[5] = sub(%x, %y) return %b, %a, %x }",
        {Rising(5), Rising(5)},
