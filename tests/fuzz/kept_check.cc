@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "ir/program.h"
 #include "ricci/cache.h"
 
 namespace ricci::testing {
@@ -52,6 +53,8 @@ Complaint CheckKept(std::string_view vmap, bool small_code, const Program& p, co
   const std::string text = PrintProgram(p.get());
   const auto run = [&] { return RunIn(folder, vmap, small_code, text, inputs, donate); };
   const Outcome first = run(), second = run();
+  const bool may_be_kept = !ir::FromAbi(p.get())->custom_batch && !first.run.error;
+  if (may_be_kept && first.cache.executable_stores != 1) return "kept: the executable was not";
   if (second.cache.executable_hits != first.cache.executable_stores) {
     return Text("kept: ", second.cache.executable_hits, " found of ", first.cache.executable_stores);
   }
