@@ -43,6 +43,7 @@ PACKAGE = [
     ("loops.jl", "\"num_carry\" => k;\n", "\"num_carry\" => kk;\n", "kk is not defined"),
     ("Ricci.jl", "export Context,", "export Contexts,", "Contexts is exported and not defined"),
     ("Ricci.jl", 'include("rows.jl")\n', "", "rows.jl is not included"),
+    ("README.md", "f = jit(energy)", "f = jet(energy)", "README.md: jet is not defined"),
 ]
 SYNTAX = [("contexts.jl", "mutable struct Context\n", "mutable struct Context end end\n", "not Julia")]
 
@@ -51,7 +52,7 @@ def broken(changes, folder):
     """A copy of the package with these mistakes."""
     shutil.copytree(julia_text.PACKAGE, folder)
     for file, old, new, _ in changes:
-        path = folder / "src" / file
+        path = folder / file if file == "README.md" else folder / "src" / file
         text = path.read_text()
         if old not in text:
             sys.exit(f"{file} has no {old!r}; the mistake cannot be made")

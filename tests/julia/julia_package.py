@@ -23,10 +23,10 @@ JULIA = set("""
   conj convert cos cosh count cumsum eachindex eltype enumerate error exp exp2 expm1 fill finalizer first firstindex
   floor foldl foreach get get! hash hcat identity ifelse imag invoke isempty isfile isfinite isinteger isperm join
   joinpath keys last lastindex length lock log log1p map max maximum min minimum ndims new nothing occursin one ones only
-  permutedims pointer pointer_from_objref pop! popfirst! print prod push! real reduce rem rethrow reverse round size
+  permutedims pointer pointer_from_objref pop! popfirst! print println prod push! real reduce rem rethrow reverse round size
   sizeof sign sin sinh sprint sqrt startswith step string sum tan tanh task_local_storage throw transpose typeof undef
   unique unsafe_load unsafe_pointer_to_objref unsafe_store! unsafe_string unsafe_wrap values vec vcat view xor zeros
-  showerror include isa in true false eval div end begin fieldtype fieldoffset
+  showerror include endswith isabspath isa in true false eval div end begin fieldtype fieldoffset
 """.split())
 MACROS = {"@__DIR__", "@cfunction", "@eval", "@test", "@testset", "@test_throws", "@preserve"}
 NOT_NAMES = {"operator", "string_literal", "integer_literal", "float_literal", "boolean_literal", "line_comment"}
@@ -256,6 +256,22 @@ def check_files(folder, main):
         [f"{main.name}: {n} is not included" for n in sorted(there - set(included))]
 
 
+def check_readme(path, package):
+    """The examples for users parse, and call what there is."""
+    errors, exported = [], package.names
+    for block in re.findall(r"^```julia\n(.*?)^```", path.read_text(), flags=re.M | re.S):
+        root = julia_text.PARSER.parse(block.encode()).root_node
+        errors += [f"{path.name}: not Julia: {text(n)!r}" for n in walk(root) if n.type == "ERROR" or n.is_missing]
+        bound = Scope(root).bound
+        for call in (n for n in walk(root) if n.type == "call_expression" and n.named_children[0].type == "identifier"):
+            name = text(call.named_children[0])
+            if name not in bound | exported | JULIA:
+                errors.append(f"{path.name}: {name} is not defined")
+            elif name in package.methods and not fits(package.methods[name], *passed(call)):
+                errors.append(f"{path.name}: no method of {name} takes what {text(call)[:60]!r} passes")
+    return errors
+
+
 def check(folder):
     main, errors = folder / "src/Ricci.jl", []
     files = sorted((folder / "src").glob("*.jl"))
@@ -271,7 +287,7 @@ def check(folder):
         errors += check_calls(path, package) + check_names(path, package, set())
     own = Package([tests], package.low).names
     return errors + check_names(tests, package, own | {"Test"}) + check_calls(tests, package) + \
-        check_exports(main, package) + check_files(folder, main)
+        check_exports(main, package) + check_files(folder, main) + check_readme(folder / "README.md", package)
 
 
 def main():

@@ -7,7 +7,8 @@
 "Of every expression with dots that has a value in it."
 struct ValueStyle <: Base.Broadcast.BroadcastStyle end
 Base.Broadcast.BroadcastStyle(::Type{Value}) = ValueStyle()
-Base.Broadcast.BroadcastStyle(::ValueStyle, ::Base.Broadcast.BroadcastStyle) = ValueStyle()
+# Not for every BroadcastStyle: that would be ambiguous with Base's rules for equal styles and for Unknown.
+Base.Broadcast.BroadcastStyle(::ValueStyle, ::Base.Broadcast.AbstractArrayStyle) = ValueStyle()
 Base.Broadcast.broadcastable(v::Value) = v
 
 const PRIMITIVES = Dict{Any,String}(

@@ -60,7 +60,9 @@ end
 "The best device, or the first of a kind: `cpu`, `ref`, `cuda`."
 function device(c::Context, kind::AbstractString = "")
     name = String(kind)
-    found = isempty(name) ? sys.ricci_device_get(c.raw, 0) : sys.ricci_device_find(c.raw, name, sizeof(name))
+    found = GC.@preserve c begin
+        isempty(name) ? sys.ricci_device_get(c.raw, 0) : sys.ricci_device_find(c.raw, name, sizeof(name))
+    end
     found == C_NULL && throw(Failure("no device `$name`; load the plugin that has it with load_plugin!"))
     return found
 end

@@ -56,7 +56,7 @@ end
 # ---- reductions ----
 
 function reduced(operation::String, v::Value, dims)
-    axes = dims isa Colon ? collect(1:ndims(v)) : collect(Int, dims)
+    axes = dims isa Colon ? collect(1:ndims(v)) : Int[dims...]
     all(d -> 1 <= d <= ndims(v), axes) || throw(Failure("$operation: dims $(join(axes, ", ")) of $(v.type)"))
     out = one_result(operation, [v], "axes" => Int64[d - 1 for d in axes])
     dims isa Colon && return out
@@ -162,7 +162,7 @@ function Base.getindex(v::Value, indices::Union{Integer,Colon,AbstractRange{<:In
 end
 
 function Base.reverse(v::Value; dims = :)
-    axes = dims isa Colon ? collect(1:ndims(v)) : collect(Int, dims)
+    axes = dims isa Colon ? collect(1:ndims(v)) : Int[dims...]
     return one_result("rev", [v], "dimensions" => Int64[d - 1 for d in axes])
 end
 

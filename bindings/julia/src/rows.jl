@@ -119,8 +119,8 @@ function register(c::Ptr{sys.ricci_ctx}, row::Primitive)
                            (Ptr{Cvoid}, Ptr{sys.ricci_builder}, Ptr{sys.ricci_op}, Ptr{sys.ricci_val}, Ptr{sys.ricci_val}))
     types = @cfunction(types_rule, Ptr{sys.ricci_status}, (Ptr{Cvoid}, Ptr{sys.ricci_builder}, Ptr{sys.ricci_op}))
     GC.@preserve row everywhere names name doc examples begin
-        specs = [sys.ricci_attr_spec(view_of(names[i]), kind_of(names[i], last(row.attributes[i])), 0, NO_TEXT)
-                 for i in eachindex(names)]
+        kinds = [kind_of(name, T) for (name, T) in row.attributes]
+        specs = sys.ricci_attr_spec[sys.ricci_attr_spec(view_of(names[i]), kinds[i], 0, NO_TEXT) for i in eachindex(names)]
         header = sys.ricci_hdr(sizeof(sys.ricci_lowering), sys.RICCI_LOWERING_TRANSFORMABLE, C_NULL)
         lowering = Ref(sys.sized(sys.ricci_lowering; hdr = header, kind = sys.RICCI_LOWER_DECOMPOSE,
                                  target = view_of(everywhere), decompose = decompose))

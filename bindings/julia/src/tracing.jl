@@ -116,11 +116,14 @@ end
 
 const SOURCES = @__DIR__
 
-"File and line of the code at an address, unless it is of this package or of Julia itself (`./` there)."
+"Whether code is of this package or of Julia itself, whose files have no folder or `./`; `REPL[1]` is the user's."
+is_ours(file) = startswith(file, SOURCES) || (!isabspath(file) && endswith(file, ".jl"))
+
+"File and line of the code at an address, if it is the user's."
 function place_of(address)
     for frame in Base.StackTraces.lookup(address)
         file = String(frame.file)
-        frame.from_c || startswith(file, SOURCES) || startswith(file, "./") || return (file, Int(frame.line))
+        frame.from_c || is_ours(file) || return (file, Int(frame.line))
     end
     return nothing
 end
