@@ -16,7 +16,8 @@ def of_struct(s):
     grows = "==" if s.name in FIXED else ">="
     lines = [asserted(f"sizeof({s.name}) {grows} {s.size}"), asserted(f"ALIGNED({s.name}, {s.align})")]
     for m in s.members:
-        lines += [asserted(f"offsetof({s.name}, {m.name}) == {m.offset}"), f"FROZEN_TYPE({s.name}, {m.name}, {type_of(m)});"]
+        lines.append(asserted(f"offsetof({s.name}, {m.name}) == {m.offset}"))
+        lines.append(f"FROZEN_TYPE({s.name}, {m.name}, {type_of(m)});")
     return lines
 
 

@@ -48,7 +48,8 @@ def stub(work, tree=ROOT):
     """
     source, out = work / "stub.c", work / "libricci.so"
     code = (tree / "cmake/plugin_forwarders.c").read_text()
-    code = code.replace('#include "ricci/api_table.h"', abi_variants.HEADERS.replace('#include "ricci/api_table.h"', ""))
+    table = '#include "ricci/api_table.h"'
+    code = code.replace(table, abi_variants.HEADERS.replace(table, ""))
     code = re.sub(r"\{\s+(?:return )?ricci_api_table->[^;]*;\s*\}", "{ __builtin_trap(); }", code)
     source.write_text(re.sub(r"^extern .*ricci_api_table;$", "", code, flags=re.M) + ENTRIES)
     rc, said = run("gcc", "-std=c11", "-g", "-O0", "-shared", "-fPIC", f"-I{tree / 'include'}", source,
@@ -57,16 +58,16 @@ def stub(work, tree=ROOT):
 
 
 def dump(library, out):
-    rc, said = run("abidw", "--exported-interfaces-only", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--no-parameter-names", "--out-file", out,
-                   library)
+    rc, said = run("abidw", "--exported-interfaces-only", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs",
+                   "--no-elf-needed", "--no-parameter-names", "--out-file", out, library)
     if rc:
         sys.exit(f"abidw: {said}")
 
 
 def structs(xml):
     """name -> (size, [(member, offset)]) of a dump, in bits."""
-    return {c.get("name"): (int(c.get("size-in-bits")),
-                            [(m.find("var-decl").get("name"), int(m.get("layout-offset-in-bits"))) for m in c.iter("data-member")])
+    place = lambda m: (m.find("var-decl").get("name"), int(m.get("layout-offset-in-bits")))
+    return {c.get("name"): (int(c.get("size-in-bits")), [place(m) for m in c.iter("data-member")])
             for c in ElementTree.parse(xml).iter("class-decl") if c.get("size-in-bits")}
 
 

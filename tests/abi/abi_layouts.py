@@ -78,11 +78,32 @@ def breaks_are_seen():
     return errors
 
 
+# (version of the headers, RICCI_TARGET_ABI, what the compiler says or "")
+TARGETS = [((0, 1), "RICCI_ABI(0u, 1u)", ""), ((0, 1), "RICCI_ABI(0u, 2u)", "is newer than these headers"),
+           ((0, 2), "RICCI_ABI(0u, 1u)", "before 1.0 a minor version may change anything"),
+           ((1, 4), "RICCI_ABI(1u, 2u)", ""), ((1, 4), "RICCI_ABI(0u, 9u)", "another major version")]
+
+
+def targets():
+    """Which versions a source may be written for, by headers of several versions."""
+    errors, now = [], abi_variants.version()
+    for (major, minor), target, part in TARGETS:
+        changes = [("include/ricci/base.h", f"#define RICCI_ABI_{word} {old}u", f"#define RICCI_ABI_{word} {new}u")
+                   for word, old, new in zip(("MAJOR", "MINOR"), now, (major, minor))]
+        with abi_variants.variant(*changes) as work:
+            source = work / "target.c"
+            source.write_text(abi_variants.HEADERS)
+            said = "\n".join(compiled("gcc", "c11", [f"-DRICCI_TARGET_ABI={target}"], source, work / "include"))
+            if (said == "") != (part == "") or part not in said:
+                errors.append(f"{target}, headers of {major}.{minor}: {part or 'success'!r} is not what came: {said}")
+    return errors
+
+
 def main():
-    errors = agreement() + breaks_are_seen()
+    errors = agreement() + breaks_are_seen() + targets()
     if any("releases" in e or "abi_" in e for e in errors):
         errors.append(f"if ABI {'.'.join(map(str, abi_variants.version()))} is not released yet, write its promise again: "
-                      ".venv/bin/python bindings/spec/write_bindings.py --release; else see `Versions` in include/README.md")
+                      ".venv/bin/python bindings/spec/write_bindings.py --release; else see include/README.md, Versions")
     return abi_variants.report(errors, "layouts of the ABI")
 
 

@@ -34,18 +34,20 @@ CASES = [
     ("one that needs a feature", [], [(".attach = attach};", ".attach = attach,\n.needs_features = {0, 0, 1}};")],
      "plugin smooth_abs: needs feature 128, which this core lacks"),
     ("one that asks what the host has", [], [
-        ("  (void)host;\n", "  if (host->hdr.size < sizeof *host || host->features[0] != host->api->features[0])\n    return "
-                            'ricci_status_make(RICCI_INTERNAL, "features", 8);\n')], ""),
-    ("one of another minor version", [("include/ricci/base.h", "#define RICCI_ABI_MINOR 1u", "#define RICCI_ABI_MINOR 9u")], [],
+        ("  (void)host;\n", "  if (host->hdr.size < sizeof *host || host->features[0] != host->api->features[0])\n"
+                            '    return ricci_status_make(RICCI_INTERNAL, "features", 8);\n')], ""),
+    ("one of another minor version", [
+        ("include/ricci/base.h", "#define RICCI_ABI_MINOR 1u", "#define RICCI_ABI_MINOR 9u")], [],
      "compiled against ABI 0.9, this core has 0.1; rebuild it"),
-    ("one with a longer table", [("include/ricci/api_table.h", "\n} ricci_api;", "\n  void (*later)(void);\n} ricci_api;")], [],
+    ("one with a longer table", [
+        ("include/ricci/api_table.h", "\n} ricci_api;", "\n  void (*later)(void);\n} ricci_api;")], [],
      "compiled for another version of the ABI; rebuild it for this core"),
     ("one with an extension that must be known", [], [
-        ("  ricci_prim id;\n", "  const ricci_ext ext = {sizeof ext, RICCI_EXT_CRITICAL, 77, NULL};\n  row.hdr.next = &ext;\n"
-                               "  ricci_prim id;\n")], "unknown critical extension 77"),
+        ("  ricci_prim id;\n", "  const ricci_ext ext = {sizeof ext, RICCI_EXT_CRITICAL, 77, NULL};\n"
+                               "  row.hdr.next = &ext;\n  ricci_prim id;\n")], "unknown critical extension 77"),
     ("one with an extension that may be ignored", [], [
-        ("  ricci_prim id;\n", "  const ricci_ext ext = {sizeof ext, 0, 77, NULL};\n  row.hdr.next = &ext;\n  ricci_prim id;\n")],
-     ""),
+        ("  ricci_prim id;\n", "  const ricci_ext ext = {sizeof ext, 0, 77, NULL};\n"
+                               "  row.hdr.next = &ext;\n  ricci_prim id;\n")], ""),
 ]
 
 
@@ -57,8 +59,8 @@ def built(work, header_changes, source_changes):
     for old, new in source_changes:
         abi_variants.replaced(source, old, new)
     with abi_variants.variant(*header_changes) as tree:
-        rc, said = run("gcc", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-DRICCI_PLUGIN_DSO", f"-I{tree / 'include'}",
-                       entry, source, "-o", out)
+        rc, said = run("gcc", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-DRICCI_PLUGIN_DSO",
+                       f"-I{tree / 'include'}", entry, source, "-o", out)
     return out if rc == 0 else sys.exit(f"a plugin does not compile: {said}")
 
 

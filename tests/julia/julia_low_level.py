@@ -13,8 +13,8 @@ import tempfile
 import julia_text
 
 INCLUDE = julia_text.ROOT / "include"
-SIZES = {"UInt8": 1, "Int8": 1, "UInt16": 2, "Int32": 4, "UInt32": 4, "Int64": 8, "UInt64": 8, "Float64": 8, "Float32": 4,
-         "Csize_t": 8}
+SIZES = {"UInt8": 1, "Int8": 1, "UInt16": 2, "Int32": 4, "UInt32": 4, "Int64": 8, "UInt64": 8, "Float64": 8,
+         "Float32": 4, "Csize_t": 8}
 ONE_TYPE = {"Csize_t": "UInt64", "Cstring": "Ptr{UInt8}"}
 CXX_SCALARS = {"void": "Cvoid", "char": "UInt8", "uint8_t": "UInt8", "int8_t": "Int8", "uint16_t": "UInt16",
                "int32_t": "Int32", "uint32_t": "UInt32", "int64_t": "Int64", "uint64_t": "UInt64", "double": "Float64",
@@ -91,12 +91,15 @@ def dump_source(low, structs, functions, constants):
     lines += [f'#include "ricci/{p.name}"' for p in sorted((INCLUDE / "ricci").glob("*.h"))]
     lines += ["template <typename T> struct Name;",
               "template <typename T> struct Name<const T> : Name<T> {};",
-              "template <typename R, typename... A> struct Name<R(A...)> { static std::string Text() { return \"Cvoid\"; } };",
-              "template <typename T> struct Name<T*> { static std::string Text() { return \"Ptr{\" + Name<T>::Text() + \"}\"; } };",
+              "template <typename R, typename... A> struct Name<R(A...)> {",
+              "  static std::string Text() { return \"Cvoid\"; } };",
+              "template <typename T> struct Name<T*> {",
+              "  static std::string Text() { return \"Ptr{\" + Name<T>::Text() + \"}\"; } };",
               "template <typename T, size_t N> struct Name<T[N]> { static std::string Text() {",
               "  return \"NTuple{\" + std::to_string(N) + \", \" + Name<T>::Text() + \"}\"; } };"]
     names = {**CXX_SCALARS, **{n: n for n in sorted(set(structs) | low.opaque)}}
-    lines += [f'template <> struct Name<{of}> {{ static std::string Text() {{ return "{n}"; }} }};' for of, n in names.items()]
+    lines += [f'template <> struct Name<{of}> {{ static std::string Text() {{ return "{n}"; }} }};'
+              for of, n in names.items()]
     lines += ["template <typename F> struct Signature;",
               "template <typename R, typename... A> struct Signature<R(A...)> { static std::string Text() {",
               "  return Name<R>::Text() + (std::string() + ... + (\" | \" + Name<A>::Text())); } };", "int main() {"]
@@ -105,7 +108,8 @@ def dump_source(low, structs, functions, constants):
         lines += [f'std::printf("member %s.%s %zu %s\\n", "{s}", "{m}", offsetof({s}, {plain(m)}), '
                   f'Name<decltype({s}::{plain(m)})>::Text().c_str());' for m, _ in low.structs[s]]
     lines += [f'std::printf("constant %s %s\\n", "{c}", std::to_string(+{c}).c_str());' for c in sorted(constants)]
-    lines += [f'std::printf("function %s %s\\n", "{f}", Signature<decltype({f})>::Text().c_str());' for f in sorted(functions)]
+    lines += [f'std::printf("function %s %s\\n", "{f}", Signature<decltype({f})>::Text().c_str());'
+              for f in sorted(functions)]
     return "\n".join(lines + ["}", ""])
 
 
@@ -167,7 +171,8 @@ def check(path):
     low, layout_errors = julia_text.low_level(path), []
     errors = julia_text.syntax_errors(path) + check_calls(low) + check_order(low) + check_constants(low)
     layout = Layout(low)
-    for what, theirs, ours in zip(("function", "struct", "constant"), declared(), (low.functions, low.structs, low.constants)):
+    kinds, have = ("function", "struct", "constant"), (low.functions, low.structs, low.constants)
+    for what, theirs, ours in zip(kinds, declared(), have):
         errors += [f"{what} {n} is not in LowLevel.jl" for n in sorted(theirs - set(ours))]
         errors += [f"{what} {n} is in no header" for n in sorted(set(ours) - theirs)]
     if errors:

@@ -37,7 +37,8 @@ def place(path, node):
 
 
 def syntax_errors(path):
-    return [f"{place(path, n)}: not Julia: {text(n)[:60]!r}" for n in walk(parsed(path)) if n.type == "ERROR" or n.is_missing]
+    return [f"{place(path, n)}: not Julia: {text(n)[:60]!r}" for n in walk(parsed(path))
+            if n.type == "ERROR" or n.is_missing]
 
 
 @dataclasses.dataclass
