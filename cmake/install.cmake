@@ -72,6 +72,7 @@ if(TARGET ricci_plugin_cpu)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/rust DESTINATION ${ricci_share} PATTERN target EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/julia DESTINATION ${ricci_share})
 if(TARGET ricci_shared)
   install(TARGETS ricci_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -31,6 +31,7 @@ test_packages='
   python3-venv            # 3.11
   rustc                   # 1.63.0
   cargo                   # 0.66.0
+  abigail-tools           # 2.2
 '
 
 build_only=no

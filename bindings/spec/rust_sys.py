@@ -139,6 +139,19 @@ pub unsafe fn set_table(api: *const ricci_api) {{
     TABLE.store(api as *mut ricci_api, Ordering::Release);
 }}
 
+/// Whether the table of a host begins with the one that this crate knows. Before 1.0 functions are added anywhere in it
+/// without a new version, so it must be of the same size.
+///
+/// # Safety
+/// `api` must be the table of a host of any version: its first members never move.
+pub unsafe fn can_be_read(api: *const ricci_api) -> bool {{
+    let (api, size) = (&*api, std::mem::size_of::<ricci_api>() as u32);
+    match RICCI_ABI_MAJOR {{
+        0 => api.abi_major == 0 && api.abi_minor == RICCI_ABI_MINOR && api.size == size,
+        major => api.abi_major == major && api.size >= size,
+    }}
+}}
+
 fn table() -> *const ricci_api {{
     let table = TABLE.load(Ordering::Acquire);
     assert!(!table.is_null(), "no host of Ricci has loaded this plugin, so there is nothing to call");

@@ -8,29 +8,34 @@ import sys
 import annotations
 import ctypes_layer
 import exports
+import freeze
 import function_table
 import headers
+import julia_layer
 import layout
 import reference
 import rust_sys
 
-LAYERS = [function_table, exports, layout, reference, ctypes_layer, rust_sys]
+LAYERS = [function_table, exports, layout, reference, ctypes_layer, rust_sys, julia_layer]
 
 
-def outputs():
+def outputs(release):
     """path -> text of every generated file; a mistake in the headers ends the process with its message."""
     spec = headers.read()
     errors = annotations.check(spec)
     if errors:
         sys.exit("\n".join(errors))
-    return {path: text for layer in LAYERS for path, text in layer.outputs(spec).items()}
+    written = {path: text for layer in LAYERS for path, text in layer.outputs(spec).items()}
+    return written | freeze.release(spec) if release else written
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare; exit 1 if a file is not up to date")
+    parser.add_argument("--release", action="store_true",
+                        help="also write what this version promises; only when it is released")
     arguments, stale = parser.parse_args(), []
-    for path, text in outputs().items():
+    for path, text in outputs(arguments.release).items():
         file = headers.ROOT / path
         if file.exists() and file.read_text(encoding="utf-8") == text:
             continue

@@ -5,9 +5,9 @@
  *     struct has ricci_x_default). Members and flags that the reader does not know are refused unless they are 0;
  *     RICCI_HAS says whether the writer had a member. These have no header: elements of arrays, of which there are many
  *     (inst, buffers, steps, calls, attr, attr_spec, check_operand, source_scalar): the struct that holds the array
- *     gives their size, except for ricci_attr, ricci_check_operand and ricci_source_scalar, which never change within a
- *     major version; ricci_str, ricci_ext and ricci_exact, values that never change; ricci_plugin_note, which has a
- *     size of its own; and ricci_writer and ricci_float_format, which do not cross.
+ *     gives their size, except for ricci_attr, ricci_check_operand, ricci_source_scalar and ricci_named_array, which
+ *     never change within a major version; ricci_str, ricci_ext and ricci_exact, values that never change;
+ *     ricci_plugin_note, which has a size of its own; and ricci_writer and ricci_float_format, which do not cross.
  *   - A function that can fail returns ricci_status *; NULL is OK, anything else is owned by the caller and freed with
  *     ricci_status_free. On error outputs are untouched and no input is consumed.
  *   - `create`, `finish`, `from`, `to` and transforms return ownership; `get`, `type`, `info` borrow.
@@ -74,6 +74,20 @@ extern "C" {
 
 #define RICCI_ABI_MAJOR 0u
 #define RICCI_ABI_MINOR 1u
+#define RICCI_ABI(major, minor) ((major) << 16 | (minor)) /* as ricci_abi_version gives it */
+/* The version that a source is written for, that of these headers unless it is defined before them. What later versions
+ * added is hidden then, so nothing is used that a core of that version lacks: declarations added by version 1.3 are
+ * within `#if RICCI_TARGET_ABI >= RICCI_ABI(1, 3)`. */
+#ifndef RICCI_TARGET_ABI
+#define RICCI_TARGET_ABI RICCI_ABI(RICCI_ABI_MAJOR, RICCI_ABI_MINOR)
+#endif
+#if RICCI_TARGET_ABI > RICCI_ABI(RICCI_ABI_MAJOR, RICCI_ABI_MINOR)
+#error "RICCI_TARGET_ABI is newer than these headers; install the headers of that version"
+#elif RICCI_TARGET_ABI >> 16 != RICCI_ABI_MAJOR
+#error "RICCI_TARGET_ABI has another major version than these headers; install the headers of that version"
+#elif RICCI_ABI_MAJOR == 0 && RICCI_TARGET_ABI != RICCI_ABI(RICCI_ABI_MAJOR, RICCI_ABI_MINOR)
+#error "before 1.0 a minor version may change anything: RICCI_TARGET_ABI must be that of these headers"
+#endif
 
 /* ---- handles ---- */
 typedef struct ricci_ctx ricci_ctx;                       /* context: the root of everything; reference counted */

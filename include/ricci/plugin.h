@@ -65,7 +65,7 @@ enum {
 
 #ifdef RICCI_PLUGIN_DSO
 static const ricci_plugin_note ricci_this_plugin __attribute__((used, section(".note.ricci"), aligned(4))) = {
-    6, 16, 1, "Ricci", RICCI_ABI_MAJOR, RICCI_ABI_MINOR, sizeof(void*), RICCI_SANITIZERS};
+    6, 16, 1, "Ricci", RICCI_TARGET_ABI >> 16, RICCI_TARGET_ABI & 0xffff, sizeof(void*), RICCI_SANITIZERS};
 #endif
 
 #ifdef __cplusplus

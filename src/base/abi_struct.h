@@ -29,6 +29,8 @@ struct Flag {
 using Flags = std::initializer_list<Flag>;
 // INVALID_ARGUMENT lists the flags that are known.
 absl::Status CheckFlags(std::string_view what, uint32_t flags, Flags known);
+// INVALID_ARGUMENT for an extension that must be known, since none is, and for a list that cannot be one.
+absl::Status CheckExtensions(std::string_view what, const ricci_ext* first);
 
 // A copy of `from`; `what` names the struct in messages, `known` are its flags.
 template <typename T>
@@ -49,9 +51,7 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what, Flags known =
                              " bytes) does not know");
     }
   }
-  for (const ricci_ext* e = from->hdr.next; e != nullptr; e = e->next) {
-    if (e->flags & RICCI_EXT_CRITICAL) return InvalidArgument(what, ": unknown critical extension ", e->kind);
-  }
+  RICCI_TRY(CheckExtensions(what, from->hdr.next));
   RICCI_TRY(CheckFlags(what, from->hdr.flags, known));
   T copy{};
   std::memcpy(static_cast<void*>(&copy), static_cast<const void*>(from), std::min<size_t>(size, sizeof(T)));

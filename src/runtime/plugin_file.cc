@@ -32,6 +32,13 @@ constexpr int kMachine = EM_RISCV;
 #endif
 constexpr uint64_t kMostNotes = 1 << 20;  // bytes of one segment
 
+// Within a major version a core has all that older minor versions had; before 1.0 each minor version is its own.
+constexpr bool Serves(uint32_t core_major, uint32_t core_minor, uint32_t major, uint32_t minor) {
+  return core_major == major && (core_major == 0 ? core_minor == minor : core_minor >= minor);
+}
+static_assert(Serves(0, 1, 0, 1) && !Serves(0, 2, 0, 1) && !Serves(0, 1, 0, 2));
+static_assert(Serves(1, 3, 1, 2) && Serves(1, 3, 1, 3) && !Serves(1, 2, 1, 3) && !Serves(2, 0, 1, 0));
+
 class PluginFile {
  public:
   explicit PluginFile(const std::string& path) : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -146,7 +153,7 @@ class PluginFile {
 }  // namespace
 
 absl::Status CheckPluginAbi(std::string_view plugin, uint32_t major, uint32_t minor) {
-  if (major == RICCI_ABI_MAJOR && minor == RICCI_ABI_MINOR) return absl::OkStatus();
+  if (Serves(RICCI_ABI_MAJOR, RICCI_ABI_MINOR, major, minor)) return absl::OkStatus();
   return absl::FailedPreconditionError(base::Cat("plugin ", plugin, ": compiled against ABI ", major, ".", minor,
                                                  ", this core has ", RICCI_ABI_MAJOR, ".", RICCI_ABI_MINOR,
                                                  "; rebuild it"));

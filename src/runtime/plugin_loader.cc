@@ -5,29 +5,28 @@
 
 #include "base/abi_struct.h"
 #include "base/status_abi.h"
+#include "ricci/api_table.h"
 #include "runtime/plugin_file.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
-
-constexpr uint64_t kFeatures[4] = {};  // of this core; bits are assigned as features appear
 
 ricci_host_info HostInfo(const ricci_api* api) {
   ricci_host_info host{};
   host.hdr.size = sizeof host;
   host.abi_major = RICCI_ABI_MAJOR;
   host.abi_minor = RICCI_ABI_MINOR;
-  for (int i = 0; i < 4; ++i) host.features[i] = kFeatures[i];
+  for (int i = 0; i < 4; ++i) host.features[i] = api->features[i];
   host.api = api;
   return host;
 }
 
-absl::Status CheckPlugin(const ricci_plugin& p) {
+absl::Status CheckPlugin(const ricci_plugin& p, const ricci_host_info& host) {
   if (p.name.ptr == nullptr || p.name.len == 0) return base::InvalidArgument("plugin: name is empty");
   const std::string_view name(p.name.ptr, p.name.len);
   RICCI_TRY(CheckPluginAbi(name, p.abi_major, p.abi_minor));
   for (uint32_t i = 0; i < 256; ++i) {
-    if ((p.needs_features[i / 64] & ~kFeatures[i / 64]) >> (i % 64) & 1) {
+    if ((p.needs_features[i / 64] & ~host.features[i / 64]) >> (i % 64) & 1) {
       return absl::FailedPreconditionError(
           base::Cat("plugin ", name, ": needs feature ", i, ", which this core lacks"));
     }
@@ -55,7 +54,7 @@ absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricc
   RICCI_TRY(base::FromAbi(query(&host, &given)));
   if (given == nullptr) return base::InvalidArgument("plugin: its query function gave no plugin");
   RICCI_ASSIGN(const ricci_plugin plugin, base::ReadStruct(given, "plugin"));
-  RICCI_TRY(CheckPlugin(plugin));
+  RICCI_TRY(CheckPlugin(plugin, host));
   return context.Attach(plugin);
 }
 

@@ -33,6 +33,16 @@ said=$("$ricci" run "$program" --plugin "$plugin" \
 said=$("$ricci" vmap "$program" --size 2 2>&1) && { echo "a program of a plugin that is not there is taken" >&2; exit 1; }
 case $said in *collision.capsules*) ;; *) echo "the primitive is not named: $said" >&2; exit 1 ;; esac
 
+# A plugin that knows a function more than this host has is refused before it calls anything.
+sed -i '$s/^}$/    pub later: usize,\n}/' ricci-sys/src/abi.rs
+cargo build --offline --jobs 2 -p collision
+if "$ricci" check --plugin "$plugin" 2>"$work/refused"; then
+  echo "a plugin with another table is taken" >&2
+  exit 1
+fi
+grep -q "compiled for another version of the ABI; rebuild it for this core" "$work/refused" ||
+  { cat "$work/refused" >&2; exit 1; }
+
 # A folder without the library is named, with what to do.
 if RICCI_LIB_DIR=/nowhere cargo build --offline -p ricci-sys 2>"$work/refused"; then
   echo "ricci-sys builds without the library" >&2

@@ -246,7 +246,13 @@ impl Context {
 pub unsafe fn enter(
     host: *const sys::ricci_host_info, out: *mut *const sys::ricci_plugin, name: &'static str, version: &'static str, rows: Rows,
 ) -> *mut sys::ricci_status {
-    sys::set_table((*host).api);
+    let api = (*host).api;
+    if !sys::can_be_read(api) {
+        let why = format!("plugin {}: compiled for another version of the ABI; rebuild it for this core", name);
+        // The functions of base.h lie before anything that moves.
+        return ((*api).status_make)(sys::RICCI_FAILED_PRECONDITION, why.as_ptr() as *const c_char, why.len());
+    }
+    sys::set_table(api);
     *out = described(name, version, rows);
     ptr::null_mut()
 }
