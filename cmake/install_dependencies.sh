@@ -31,6 +31,8 @@ test_packages='
   python3-venv            # 3.11
   rustc                   # 1.63.0
   cargo                   # 0.66.0
+  gdb                     # 13.1
+  dpkg-dev                # 1.21.22
 '
 
 build_only=no

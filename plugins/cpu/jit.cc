@@ -79,16 +79,6 @@ std::string TextOf(LLVMModuleRef module) {
   return ir;
 }
 
-// NULL with `error` if the object cannot be used.
-std::unique_ptr<CompiledCode> Loaded(std::span<const char> object, std::string& error) {
-  auto code = std::make_unique<CompiledCode>();
-  code->code_bytes = object.size();
-  code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
-  if (code->object == nullptr) return nullptr;
-  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
-  return code;
-}
-
 // Keeps the first error that LLVM's own parts report.
 void KeepError(LLVMDiagnosticInfoRef info, void* error) {
   auto& text = *static_cast<std::string*>(error);
@@ -132,6 +122,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   LLVMInitializeX86AsmPrinter();
   std::unique_ptr<Jit> jit(new Jit);
   jit->impl_ = std::make_unique<Impl>();
+  jit->viewers_ = settings.viewers;
   char* triple = LLVMGetDefaultTargetTriple();
   jit->impl_->processor.triple = triple;
   LLVMTargetRef target;
@@ -210,14 +201,27 @@ codegen::CodeKey Jit::Impl::KeyOf(LLVMModuleRef module, uint32_t opt_level) cons
   return key.Add(processor.triple).Add(processor.layout).Add(cpu).Add(features).Add(TextOf(module));
 }
 
+std::unique_ptr<CompiledCode> Jit::Loaded(std::span<const char> object, std::string_view program,
+                                          std::string& error) const {
+  auto code = std::make_unique<CompiledCode>();
+  code->code_bytes = object.size();
+  code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
+  if (code->object == nullptr) return nullptr;
+  code->entry = reinterpret_cast<EntryFn>(code->object->entry());
+  if (viewers_.gdb) code->view = std::make_unique<CodeView>(object, *code->object);
+  if (viewers_.perf) AppendPerfMap(object, *code->object, program);
+  return code;
+}
+
 std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error, const codegen::KeptCode& kept) {
+                                           std::string& error, const codegen::KeptCode& kept,
+                                           std::string_view program) {
   const bool keeps = kept.is_on();  // asked once: the host may change it meanwhile
   codegen::CodeKey key;
   if (keeps) {
     key = impl_->KeyOf(module, opt_level);
     std::string of_no_use;  // an object that cannot be loaded counts as missing
-    if (auto code = Loaded(kept.Load(key), of_no_use)) {
+    if (auto code = Loaded(kept.Load(key), program, of_no_use)) {
       const Module owner{ctx, module};
       return code;
     }
@@ -225,7 +229,7 @@ std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef mod
   const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return nullptr;
   if (keeps) kept.Store(key, {BytesOf(object).data(), BytesOf(object).size()});
-  return Loaded(BytesOf(object), error);
+  return Loaded(BytesOf(object), program, error);
 }
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {

@@ -5,8 +5,11 @@
 #include <llvm-c/Core.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "code_view.h"
 #include "codegen/kept_code.h"
 #include "llvm_builder.h"
 #include "object_loader.h"
@@ -23,6 +26,7 @@ inline constexpr const char* kEntryName = "ricci_entry";
 // The code of one executable; it is freed with the object.
 struct CompiledCode {
   std::unique_ptr<LoadedObject> object;
+  std::unique_ptr<CodeView> view;  // where gdb is to see it
   EntryFn entry = nullptr;
   uint64_t code_bytes = 0;
 };
@@ -35,9 +39,10 @@ class Jit {
   unsigned lanes() const { return lanes_; }
   const ProcessorText& processor() const;
   // Takes the module and its context. NULL with `error` on failure. Code that was kept is not generated again, and
-  // what is generated is kept.
+  // what is generated is kept. Profilers see the code by the name of its program.
   std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode());
+                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode(),
+                                        std::string_view program = {});
   // The object file that Compile would load. Empty with `error` on failure.
   std::string Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The same as text.
@@ -49,7 +54,12 @@ class Jit {
   Jit() = default;
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  // NULL with `error` if the object cannot be used.
+  std::unique_ptr<CompiledCode> Loaded(std::span<const char> object, std::string_view program,
+                                       std::string& error) const;
+
   unsigned lanes_ = 8;
+  Viewers viewers_;
 };
 
 }  // namespace ricci::cpu
