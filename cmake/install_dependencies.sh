@@ -32,6 +32,8 @@ test_packages='
   rustc                   # 1.63.0
   cargo                   # 0.66.0
   abigail-tools           # 2.2
+  gdb                     # 13.1
+  dpkg-dev                # 1.21.22
 '
 
 build_only=no

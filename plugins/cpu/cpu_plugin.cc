@@ -3,11 +3,13 @@
 #include <memory>
 #include <string>
 
+#include "affinity.h"
 #include "blocked_cholesky.h"
 #include "blocked_lu.h"
 #include "blocked_triangular_solve.h"
 #include "codegen/schedule.h"
 #include "convolution.h"
+#include "debug_info.h"
 #include "gemm.h"
 #include "jit.h"
 #include "kernel_codegen.h"
@@ -22,6 +24,7 @@ namespace ricci::cpu {
 namespace {
 
 struct Backend {
+  const ricci_ctx* ctx;  // which owns this
   Settings settings;
   std::unique_ptr<Jit> jit;
   Pool pool;
@@ -65,9 +68,17 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
   l.processor = &backend.jit->processor();
+  std::unique_ptr<DebugInfo> debug;
+  if (backend.settings.viewers.any()) {
+    debug = std::make_unique<DebugInfo>(backend.ctx, l.module, l.b, std::string(a.program.ptr, a.program.len));
+    l.debug = debug.get();
+  }
   // An object in a file runs without the functions that reports need.
   const bool profiled = constants == Constants::kOfRun && (a.hdr.flags & RICCI_COMPILE_PROFILED) != 0;
   emitted = EmitPlan(l, a.kernels, a.n_kernels, *a.plan, workers, constants, profiled);
+  if (debug != nullptr) debug->Finish();
+  debug.reset();
+  l.debug = nullptr;
   LLVMDisposeBuilder(l.b);
   if (emitted.error.empty()) return l;
   error = emitted.error;
@@ -92,7 +103,7 @@ ricci_status* Load(Backend* backend, const ricci_compile_args& a, void** code, r
   if (saved.size() < sizeof scratch_bytes) return Fail(RICCI_INVALID_ARGUMENT, "saved code is too short");
   std::memcpy(&scratch_bytes, saved.data(), sizeof scratch_bytes);
   std::string error;
-  auto compiled = Jit::Load(saved.substr(sizeof scratch_bytes), error);
+  auto compiled = backend->jit->Load(saved.substr(sizeof scratch_bytes), {a.program.ptr, a.program.len}, error);
   if (compiled == nullptr) return Fail(RICCI_INVALID_ARGUMENT, error);
   info->code_bytes = compiled->code_bytes;
   info->scratch_bytes = scratch_bytes;
@@ -127,7 +138,8 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
       LLVMContextDispose(l.ctx);
       return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
     }
-    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept, SaveTo(*a, emitted));
+    auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept,
+                                          {a->program.ptr, a->program.len}, SaveTo(*a, emitted));
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
@@ -187,15 +199,37 @@ ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uin
   });
 }
 
+// `cpu.debug`: who is shown the code; `cpu.affinity`: processors of the pool's threads.
+ricci_status* ReadOptions(const ricci_ctx* ctx, Settings& settings) {
+  const auto option = [&](std::string_view key) {
+    ricci_str text{};
+    return ricci_context_option(const_cast<ricci_ctx*>(ctx), key.data(), key.size(), &text) != 0
+               ? std::string_view(text.ptr, text.len)
+               : std::string_view();
+  };
+  const std::string_view debug = option("cpu.debug"), affinity = option("cpu.affinity");
+  settings.viewers = {.gdb = debug == "gdb" || debug == "gdb,perf", .perf = debug == "perf" || debug == "gdb,perf"};
+  if (!debug.empty() && !settings.viewers.any()) {
+    return Fail(RICCI_INVALID_ARGUMENT,
+                "the option cpu.debug is " + std::string(debug) + "; it must be gdb, perf or gdb,perf");
+  }
+  std::string error;
+  if (affinity.empty()) return nullptr;
+  if (ParseProcessors(affinity, settings.processors.emplace(), error)) return nullptr;
+  return Fail(RICCI_INVALID_ARGUMENT, "the option cpu.affinity: " + error);
+}
+
 ricci_status* Attach(void*, ricci_ctx* ctx) {
   return Guard([&]() -> ricci_status* {
+    Settings settings;
+    if (ricci_status* s = ReadOptions(ctx, settings)) return s;
     if (ricci_status* s = AddGemm(ctx)) return s;
     if (ricci_status* s = AddConvolution(ctx)) return s;
     if (ricci_status* s = AddCholesky(ctx)) return s;
     if (ricci_status* s = AddComplexCholesky(ctx)) return s;
     if (ricci_status* s = AddLu(ctx)) return s;
     if (ricci_status* s = AddTriangularSolve(ctx)) return s;
-    return AttachBackend(ctx, {});
+    return AttachBackend(ctx, settings);
   });
 }
 
@@ -220,7 +254,8 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     std::string error;
     auto jit = Jit::Create(settings, error);
     if (jit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    auto* backend = new Backend{settings, std::move(jit), Pool(ricci_context_hooks(ctx)), codegen::KeptCode(ctx)};
+    auto* backend = new Backend{ctx, settings, std::move(jit), Pool(ricci_context_hooks(ctx), settings.processors),
+                                codegen::KeptCode(ctx)};
     ricci_backend b{};
     b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES, nullptr};
     b.kind = {"cpu", 3};

@@ -124,6 +124,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   LLVMInitializeX86AsmPrinter();
   std::unique_ptr<Jit> jit(new Jit);
   jit->impl_ = std::make_unique<Impl>();
+  jit->viewers_ = settings.viewers;
   char* triple = LLVMGetDefaultTargetTriple();
   jit->impl_->processor.triple = triple;
   LLVMTargetRef target;
@@ -210,27 +211,30 @@ codegen::CodeKey Jit::Impl::KeyOf(LLVMModuleRef module, uint32_t opt_level) cons
 std::string Jit::Version() const {
   const std::vector<std::string> v = impl_->Versions();
   return v[0] + ", LLVM " + v[1] + "." + v[2] + "." + v[3] + ", " + v[4] + ", layout " + v[5] + ", processor " + v[6] +
-         ", features " + v[7] + ", lanes " + std::to_string(lanes_);
+         ", features " + v[7] + ", lanes " + std::to_string(lanes_) + (viewers_.any() ? ", with places" : "");
 }
 
-std::unique_ptr<CompiledCode> Jit::Load(std::string_view object, std::string& error) {
+std::unique_ptr<CompiledCode> Jit::Load(std::string_view object, std::string_view program, std::string& error) const {
   auto code = std::make_unique<CompiledCode>();
   code->code_bytes = object.size();
   code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
   if (code->object == nullptr) return nullptr;
   code->entry = reinterpret_cast<EntryFn>(code->object->entry());
+  if (viewers_.gdb) code->view = std::make_unique<CodeView>(object, *code->object);
+  if (viewers_.perf) AppendPerfMap(object, *code->object, program);
   return code;
 }
 
 std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error, const codegen::KeptCode& kept, const Save& save) {
+                                           std::string& error, const codegen::KeptCode& kept, std::string_view program,
+                                           const Save& save) {
   const bool keeps = kept.is_on();  // asked once: the host may change it meanwhile
   codegen::CodeKey key;
   if (keeps) {
     key = impl_->KeyOf(module, opt_level);
     std::string of_no_use;  // an object that cannot be loaded counts as missing
     const std::string object = kept.Load(key);
-    if (auto code = Load(object, of_no_use)) {
+    if (auto code = Load(object, program, of_no_use)) {
       const Module owner{ctx, module};
       if (save) save(object);
       return code;
@@ -241,7 +245,7 @@ std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef mod
   const std::string_view bytes{BytesOf(object).data(), BytesOf(object).size()};
   if (keeps) kept.Store(key, bytes);
   if (save) save(bytes);
-  return Load(bytes, error);
+  return Load(bytes, program, error);
 }
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {

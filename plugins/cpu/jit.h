@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "code_view.h"
 #include "codegen/kept_code.h"
 #include "llvm_builder.h"
 #include "object_loader.h"
@@ -25,6 +26,7 @@ inline constexpr const char* kEntryName = "ricci_entry";
 // The code of one executable; it is freed with the object.
 struct CompiledCode {
   std::unique_ptr<LoadedObject> object;
+  std::unique_ptr<CodeView> view;  // where gdb is to see it
   EntryFn entry = nullptr;
   uint64_t code_bytes = 0;
 };
@@ -37,13 +39,14 @@ class Jit {
   unsigned lanes() const { return lanes_; }
   const ProcessorText& processor() const;
   // Takes the module and its context. NULL with `error` on failure. Code that was kept is not generated again, and
-  // what is generated is kept. `save`, if there is one, gets the object.
+  // what is generated is kept. Profilers see the code by the name of its program. `save`, if there is one, gets the
+  // object.
   using Save = std::function<void(std::string_view object)>;
   std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
                                         std::string& error, const codegen::KeptCode& kept = codegen::KeptCode(),
-                                        const Save& save = {});
+                                        std::string_view program = {}, const Save& save = {});
   // An object that `save` got. NULL with `error` if it cannot be used.
-  static std::unique_ptr<CompiledCode> Load(std::string_view object, std::string& error);
+  std::unique_ptr<CompiledCode> Load(std::string_view object, std::string_view program, std::string& error) const;
   // All that an object depends on besides its module and level.
   std::string Version() const;
   // The object file that Compile would load. Empty with `error` on failure.
@@ -58,6 +61,7 @@ class Jit {
   struct Impl;
   std::unique_ptr<Impl> impl_;
   unsigned lanes_ = 8;
+  Viewers viewers_;
 };
 
 }  // namespace ricci::cpu

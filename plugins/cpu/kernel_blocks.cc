@@ -4,10 +4,13 @@
 // under a mask, and not at all if no lane takes it; a loop that lanes leave one by one runs until the last has left.
 #include "kernel_blocks.h"
 
+#include "debug_info.h"
+
 namespace ricci::cpu {
 
 void KernelEmitter::Range(uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; ++i) {
+    if (l_.debug != nullptr) l_.debug->At(k_.locations == nullptr ? 0 : k_.locations[i]);
     if (IsRegion(i)) {
       i = CallRegion(i);
       continue;

@@ -15,6 +15,8 @@
 
 namespace ricci::cpu {
 
+class DebugInfo;
+
 // The processor that the code is for, as LLVM writes it.
 struct ProcessorText {
   std::string triple, layout;
@@ -31,6 +33,7 @@ struct LlvmBuilder {
   bool avx512 = false;                       // the processor has it
   std::bitset<128> shared_math = {};         // RICCI_S_* that are called, not inlined: the kernel has many of them
   const ProcessorText* processor = nullptr;  // for sources
+  DebugInfo* debug = nullptr;                // told of the places of what is emitted; NULL: code has none
 
   LLVMTypeRef i1() const { return LLVMInt1TypeInContext(ctx); }
   LLVMTypeRef i8() const { return LLVMInt8TypeInContext(ctx); }

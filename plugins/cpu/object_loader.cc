@@ -36,6 +36,7 @@ class ObjectLoader {
       }
     }
     if (loaded->entry_ == nullptr) return Fail("object: no function " + std::string(entry)), nullptr;
+    loaded->places_ = std::move(places_);
     return loaded;
   }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ricci::cpu {
 
@@ -24,6 +25,8 @@ class LoadedObject {
   ~LoadedObject();
   LoadedObject(const LoadedObject&) = delete;
   void* entry() const { return entry_; }
+  // Where each section of the object is; NULL: not in memory.
+  const std::vector<char*>& places() const { return places_; }
 
  private:
   friend class ObjectLoader;
@@ -31,6 +34,7 @@ class LoadedObject {
   void* memory_ = nullptr;
   size_t bytes_ = 0;
   void* entry_ = nullptr;
+  std::vector<char*> places_;
 };
 
 }  // namespace ricci::cpu

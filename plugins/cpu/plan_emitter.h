@@ -93,6 +93,7 @@ class PlanEmitter {
   // ---- each step (plan_steps.cc) ----
 
   void Step(const ricci_plan_step& step);
+  uint64_t PlaceOf(const ricci_plan_step& step) const;
   void ProfiledStep(const ricci_plan_step& step);
   void StepItself(const ricci_plan_step& step);
   void KernelStep(const ricci_plan_step& step);

@@ -2,6 +2,7 @@
 // found when the plan runs.
 #include <algorithm>
 
+#include "debug_info.h"
 #include "plan_emitter.h"
 
 namespace ricci::cpu {
@@ -13,8 +14,17 @@ constexpr unsigned kConstantAlignment = 64;
 }  // namespace
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
+  if (l_.debug != nullptr) l_.debug->At(PlaceOf(step));
   if (profiled_ && IsStraight(step.kind)) return ProfiledStep(step);
   StepItself(step);
+}
+
+// Of a kernel, where its first instruction with a place comes from.
+uint64_t PlanEmitter::PlaceOf(const ricci_plan_step& step) const {
+  if (step.kind != RICCI_STEP_KERNEL || kernels_[step.index]->locations == nullptr) return 0;
+  const ricci_kernel_table& k = *kernels_[step.index];
+  const auto* first = std::find_if(k.locations, k.locations + k.n_insts, [](uint64_t place) { return place != 0; });
+  return first == k.locations + k.n_insts ? 0 : *first;
 }
 
 // A step that ends the plan is not reported as a whole.

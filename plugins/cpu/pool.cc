@@ -1,5 +1,7 @@
 #include "pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -8,7 +10,7 @@ namespace {
 
 constexpr int kSpins = 4000;  // polls before a worker sleeps, some tens of microseconds
 
-uint32_t Processors() { return std::clamp(std::thread::hardware_concurrency(), 1u, Pool::kMaxWorkers); }
+std::atomic<uint32_t> g_forks{0};  // that lead to this process, since a pool was first started
 
 void Pause() {
 #if defined(__x86_64__)
@@ -18,13 +20,25 @@ void Pause() {
 
 }  // namespace
 
-Pool::Pool(const ricci_hooks* hooks) : hooks_(hooks), workers_(Processors()) {
+Pool::Pool(const ricci_hooks* hooks, const std::optional<cpu_set_t>& processors)
+    : hooks_(hooks), processors_(processors), workers_(Processors()) {
   if (hooks_ != nullptr && hooks_->parallel_for != nullptr) {
     workers_ = std::clamp(hooks_->exec_workers, 1u, kMaxWorkers);
   }
 }
 
 Pool::~Pool() { Stop(); }
+
+uint32_t Pool::Processors() const {
+  const unsigned there =
+      processors_ ? static_cast<unsigned>(CPU_COUNT(&*processors_)) : std::thread::hardware_concurrency();
+  return std::clamp(there, 1u, kMaxWorkers);
+}
+
+// A processor that has gone since leaves the thread where it is.
+void Pool::StayOnProcessors() {
+  if (processors_) pthread_setaffinity_np(pthread_self(), sizeof *processors_, &*processors_);
+}
 
 void Pool::SetThreads(uint32_t threads) {
   workers_ = threads == 0 ? Processors() : std::min(threads, kMaxWorkers);
@@ -37,10 +51,12 @@ void Pool::SetThreads(uint32_t threads) {
 void Pool::Start(uint32_t workers) {
   started_ = workers;
   stop_ = false;
+  [[maybe_unused]] static const int counting = pthread_atfork(nullptr, nullptr, [] { ++g_forks; });
+  forks_ = g_forks;
   const uint64_t now = state_.load() / kNumber;
   try {
     threads_.reserve(workers - 1);
-    for (uint32_t w = 1; w < workers; ++w) threads_.emplace_back([this, w, now] { Work(w, now); });
+    for (uint32_t w = 1; w < workers; ++w) threads_.emplace_back([this, w, now] { StayOnProcessors(), Work(w, now); });
   } catch (const std::exception&) {
   }
 }
@@ -50,15 +66,28 @@ void Pool::Stop() {
   stop_ = true;
   state_.fetch_add(kNumber);
   Publish();
+  if (!threads_.empty() && IsForked()) return Forget();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
 }
 
+// Whether the threads are those of a parent process, which fork does not copy.
+bool Pool::IsForked() const { return forks_ != g_forks.load(std::memory_order_relaxed); }
+
+// In the child of a fork: neither the threads nor the condition on which they sleep will ever end.
+void Pool::Forget() {
+  for (std::thread& t : threads_) t.detach();
+  threads_.clear();
+  (void)beds_.release();
+  beds_ = std::make_unique<Beds>();
+  sleeping_ = 0;
+}
+
 // Wakes sleeping workers. The lock keeps one that is about to sleep from missing the new state.
 void Pool::Publish() {
-  if (sleeping_.load() == 0) return;
-  { std::lock_guard lock(mutex_); }
-  wake_.notify_all();
+  if (sleeping_.load() == 0 || IsForked()) return;
+  { std::lock_guard lock(beds_->mutex); }
+  beds_->wake.notify_all();
 }
 
 void Pool::RunTasks(const Job& job, uint32_t worker) {
@@ -69,9 +98,9 @@ uint64_t Pool::WaitForJobAfter(uint64_t seen) {
   for (int i = 0; i < kSpins; ++i, Pause()) {
     if (const uint64_t now = state_.load(std::memory_order_acquire) / kNumber; now != seen) return now;
   }
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(beds_->mutex);
   sleeping_.fetch_add(1);
-  wake_.wait(lock, [&] { return state_.load() / kNumber != seen; });
+  beds_->wake.wait(lock, [&] { return state_.load() / kNumber != seen; });
   sleeping_.fetch_sub(1);
   return state_.load() / kNumber;
 }

@@ -4,13 +4,18 @@
 // the pool busy runs its tasks itself, and so does a task that starts a job. No lock is held while tasks run: they may
 // call the host, and the host the pool. Workers start at the first parallel run, spin briefly for the next one and then
 // sleep. A job is open while tasks may be left: its caller closes it and waits only for the workers inside it, so a
-// worker that is slow to wake, or has no processor to run on, delays nobody.
+// worker that is slow to wake, or has no processor to run on, delays nobody. The child of a fork has no workers: its
+// calls run on their own thread.
 #ifndef RICCI_CPU_POOL_H_
 #define RICCI_CPU_POOL_H_
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -20,7 +25,8 @@ namespace ricci::cpu {
 
 class Pool {
  public:
-  explicit Pool(const ricci_hooks* hooks);
+  // Its threads run on `processors`, if given; the executor of a host, where it wants.
+  explicit Pool(const ricci_hooks* hooks, const std::optional<cpu_set_t>& processors = {});
   ~Pool();
   // `threads` as in the context's option; 0 = all processors. Takes effect at the next run; any thread, tasks too.
   void SetThreads(uint32_t threads);
@@ -50,15 +56,26 @@ class Pool {
   void Start(uint32_t workers);
   void Stop();
   void RunOnHost(const Job& job);
+  bool IsForked() const;
+  void Forget();
+
+  uint32_t Processors() const;
+  void StayOnProcessors();
 
   const ricci_hooks* hooks_;
+  const std::optional<cpu_set_t> processors_;
   std::atomic<uint32_t> workers_;
   std::atomic<bool> busy_{false};
   // Of the caller who took the pool:
   std::vector<std::thread> threads_;
   uint32_t started_ = 1;  // workers that threads_ was made for
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  uint32_t forks_ = 0;    // of the process that started them
+  // Where workers sleep. Apart, because a condition on which the threads of a parent process wait cannot be destroyed.
+  struct Beds {
+    std::mutex mutex;
+    std::condition_variable wake;
+  };
+  std::unique_ptr<Beds> beds_ = std::make_unique<Beds>();
   std::atomic<uint32_t> sleeping_{0};
   // The job's number, whether it is open, and how many workers are inside: bits from kNumber, kOpen, below it.
   static constexpr uint64_t kOpen = 1u << 16, kNumber = 1u << 17;

@@ -2,8 +2,12 @@
 // code, so that small programs show what otherwise only large ones or other machines would.
 #ifndef RICCI_CPU_SETTINGS_H_
 #define RICCI_CPU_SETTINGS_H_
-#include <cstdint>
+#include <sched.h>
 
+#include <cstdint>
+#include <optional>
+
+#include "code_view.h"
 #include "codegen/schedule.h"
 #include "ricci/context.h"
 
@@ -12,8 +16,10 @@ namespace ricci::cpu {
 struct Settings {
   uint64_t stack_local = 16384;  // bytes of one private array on the stack; larger ones are in scratch
   codegen::Cuts cuts;
-  const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
-  const char* features = "";        // additional ones of that processor, in LLVM's form: `+avx512f,+avx512vl`
+  const char* processor = nullptr;      // LLVM's name, such as `x86-64-v2`; NULL: this one
+  const char* features = "";            // additional ones of that processor, in LLVM's form: `+avx512f,+avx512vl`
+  Viewers viewers;                      // who is shown the code
+  std::optional<cpu_set_t> processors;  // that the pool's threads run on; none: any
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.
