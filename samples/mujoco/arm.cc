@@ -12,7 +12,7 @@ const std::string_view kArmModel = R"(<mujoco model='arm'>
   <option timestep='0.02' integrator='implicitfast'/>
   <extension><plugin plugin='ricci.drag'><instance name='drag'/></plugin></extension>
   <default>
-    <joint axis='0 -1 0' damping='0.2'/>
+    <joint axis='0 -1 0' damping='0.5'/>
     <geom type='capsule' contype='0' conaffinity='0'/>
   </default>
   <worldbody>
@@ -66,7 +66,7 @@ Value Tip(const Value& angles) {
 }
 
 Value Policy(const Weights<Value>& w, const Value& target, const Value& angles, const Value& speeds) {
-  const Value seen = ricci::concatenate({cos(angles), sin(angles), 0.2 * speeds, target, 4.0 * (target - Tip(angles))});
+  const Value seen = ricci::concatenate({cos(angles), sin(angles), 0.2 * speeds, target, 3.0 * (target - Tip(angles))});
   return tanh(matmul(tanh(matmul(seen, w[0]) + w[1]), w[2]) + w[3]);
 }
 

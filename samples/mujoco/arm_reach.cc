@@ -27,8 +27,8 @@ struct Size {
   engine::TrainingSize training;
   double wanted_distance;  // m, at the end, on average over targets that are not used in training
 };
-constexpr Size kFull = {{.targets = 24, .iterations = 300}, 0.03};
-constexpr Size kSmall = {{.targets = 12, .iterations = 60}, 0.10};
+constexpr Size kFull = {{.targets = 32, .iterations = 400}, 0.03};
+constexpr Size kSmall = {{.targets = 24, .iterations = 200}, 0.06};
 constexpr int64_t kTestTargets = 8, kThreads = 4;
 constexpr double kWantedAgreement = 1e-6;  // rad
 

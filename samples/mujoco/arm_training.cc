@@ -13,7 +13,7 @@ using ricci::Array;
 using ricci::DType;
 using ricci::Value;
 
-constexpr double kRate = 0.02, kDecay1 = 0.9, kDecay2 = 0.99;
+constexpr double kRate = 0.01, kDecay1 = 0.9, kDecay2 = 0.99;
 
 template <typename T>
 struct Training {
@@ -60,9 +60,9 @@ Value Rollout(const Weights<Value>& w, const Value& target, int64_t steps) {
 
 Value Cost(const Weights<Value>& w, const Value& target) {
   const Value angles = Rollout(w, target, kRolloutSteps);
-  const Value distance = sum(square(ricci::vmap(Tip)(angles) - target), -1);
+  const Value squared = sum(square(ricci::vmap(Tip)(angles) - target), -1);
   const Value late = ricci::arange(target, 1, kRolloutSteps + 1, 1, DType::kF64) / static_cast<double>(kRolloutSteps);
-  return mean(distance * square(late));
+  return mean(sqrt(squared + 1e-4) * square(late));  // smooth where the distance is 0
 }
 
 Trained TrainArm(const ricci::Context& ctx, const TrainingSize& size) {

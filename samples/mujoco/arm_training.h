@@ -21,7 +21,7 @@ struct Trained {
 
 // The angles f64[steps, 2] after each step of a world that the network drives.
 ricci::Value Rollout(const Weights<ricci::Value>& w, const ricci::Value& target, int64_t steps);
-// Mean over the steps of the squared distance to the target, which counts more the later it is.
+// Mean over the steps of the distance to the target, which counts more the later it is.
 ricci::Value Cost(const Weights<ricci::Value>& w, const ricci::Value& target);
 // Adam with a rate that falls to 0. Prints progress and times.
 Trained TrainArm(const ricci::Context& ctx, const TrainingSize& size);

@@ -69,6 +69,7 @@ TEST_F(Refusals, WarningsOfTheEngine) {
 TEST_F(Refusals, FatalErrorsOfTheEngine) {
   const auto step = ricci::jit(StepOf(kPendulum));
   const auto run = [&] { step(StateAt({0.3}, {1.0}, {0.0}), F64({0.5})); };
+  run();  // compiles the model, for which MuJoCo makes steps of its own
   mjcb_control = [](const mjModel*, mjData*) { mju_error("motor %d burns", 7); };
   const std::string message = MessageOf(run);
   mjcb_control = nullptr;
