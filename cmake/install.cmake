@@ -66,7 +66,7 @@ if(TARGET ricci_plugin_cpu)
   install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt ${PROJECT_SOURCE_DIR}/samples/README.md
                 ${PROJECT_SOURCE_DIR}/samples/hello.c ${PROJECT_SOURCE_DIR}/samples/add_device.h
           DESTINATION ${ricci_share}/samples)
-  foreach(folder custom_primitive from_jax game_loop quickstart data)
+  foreach(folder custom_primitive from_jax game_loop mujoco quickstart data)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/${folder} DESTINATION ${ricci_share}/samples)
   endforeach()
 endif()

@@ -1,12 +1,17 @@
-# Takes an example out of the top README so that it is compiled and run as a test: what a newcomer copies must work.
-# ricci_readme_example(<language> <file>) writes the first code block of that language.
+# Takes an example out of a README so that it is compiled and run as a test: what a newcomer copies must work.
+# ricci_readme_example(<language> <file> [README]) writes the first code block of that language; the top README, if no
+# other is given.
 function(ricci_readme_example language file)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
-  file(READ ${PROJECT_SOURCE_DIR}/README.md text)
+  set(readme ${PROJECT_SOURCE_DIR}/README.md)
+  if(ARGC GREATER 2)
+    set(readme ${ARGV2})
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
+  file(READ ${readme} text)
   set(open "```${language}\n")
   string(FIND "${text}" "${open}" begin)
   if(begin EQUAL -1)
-    message(FATAL_ERROR "README.md has no example in ${language}")
+    message(FATAL_ERROR "${readme} has no example in ${language}")
   endif()
   string(LENGTH "${open}" length)
   math(EXPR begin "${begin} + ${length}")
