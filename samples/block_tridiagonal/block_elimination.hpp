@@ -81,7 +81,7 @@ class Elimination {
     largest_.Store({}, Like(d_.Load({i, step, step}), -1));
     pivot_.Store({}, step);
     k_.Loop(step, k_.At(size_), [&](Scalar r) {
-      const Scalar v = Apply(RICCI_S_ABS, {block_.Load({r, step})}), best = largest_.Load({});
+      const Scalar v = ricci::Apply(RICCI_S_ABS, {block_.Load({r, step})}), best = largest_.Load({});
       const Scalar is_larger = v > best;
       largest_.Store({}, Select(is_larger, v, best));
       pivot_.Store({}, Select(is_larger, r, pivot_.Load({})));

@@ -13,9 +13,11 @@ namespace block_tridiagonal { namespace {
 using namespace ricci;
 
 // ---- types ----
+constexpr DTypeSet kTaken = SetOf(DType::kF32) | SetOf(DType::kF64);
+
 ArrayTypes Type(const Eqn& e) {
   e.WantOperands(4);
-  rules::WantDType(e, 0, kWideFloats);
+  rules::WantDType(e, 0, kTaken);
   const ArrayType blocks = e.in(0), b = e.in(3);
   const int64_t rank = blocks.rank();
   if (rank < 3 || blocks.dim(rank - 2) != blocks.dim(rank - 1)) {

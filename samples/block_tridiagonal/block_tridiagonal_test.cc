@@ -104,8 +104,7 @@ void TestBatches(const ricci::Context& ctx) {
   const auto program = ricci::make_program(ricci::vmap(ricci::grad<1>(Loss), 0, {.schedule = ricci::Schedule::kLanes}),
                                            a.l, a.d, a.u, a.b, a.weights);
   const uint32_t kernels = ricci::Executable::compile(program).stats().kernels;
-  Expect(kernels == 1,
-         "the gradient in lanes, both solves and all around them, is one kernel, not " + std::to_string(kernels));
+  Expect(kernels == 1, "kernels of the gradient in lanes, both solves and all around them: " + std::to_string(kernels));
 }
 
 void ExpectRefused(const ricci::Context& ctx, const char* text, const std::string& message) {

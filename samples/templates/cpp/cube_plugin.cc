@@ -5,12 +5,14 @@ namespace {
 
 using namespace ricci;
 
+constexpr DTypeSet kTaken = SetOf(DType::kF32) | SetOf(DType::kF64);
+
 Value Slope(const Value& x, const Value&) { return lax::mul(lax::mul(x, x), 3); }
 Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> x) { return x[0] * x[0] * x[0]; }
 
 constexpr Row kRows[] = {{.name = "demo.cube",
                           .doc = "y = demo.cube(x): x^3",
-                          .type = rules::Same<1, kWideFloats>,
+                          .type = rules::Same<1, kTaken>,
                           .jvp = rules::Derivative<Slope>,
                           .batch = rules::kElementwise,
                           .lowerings = lower::Scalar<Cube>,
