@@ -134,6 +134,12 @@ constexpr Row kRows[] = {
                  "  %x: f64[3,2,2] = block_tridiagonal.solve(%l, %d, %u, %b) return %x }; "
                  "(f64[4,1,1] in -0.5..0.5, f64[4,1,1] in 2..3, f64[4,1,1] in -0.5..0.5, f64[4,1,3]); "
                  "(f64[2,1,1,1] in 1..2, f64[2,1,1,1] in 1..2, f64[2,1,1,1] in 1..2, f64[2,1,1,2]); "
+                 "program (%l: f32[3,2,2] in -0.4..0.4, %s: f32[3,2,2] in -0.4..0.4, %b: f32[3,2,2]) {"
+                 "  %i: f32[2,2] = constant [0.0, 3.0, 3.0, 0.0]"
+                 "  %j: f32[3,2,2] = broadcast_in_dim(%i) shape=[3,2,2] broadcast_dimensions=[1,2]"
+                 "  %d: f32[3,2,2] = add(%s, %j)"
+                 "  %x: f32[3,2,2] = block_tridiagonal.solve(%l, %d, %l, %b) return %x }; "
+                 "(f64[2,1,1], f64[2,1,1], f64[2,1,1], f64[2,1,0]); "
                  "(f32[5,1,1] in -0.5..0.5, f32[5,1,1] in 2..3, f32[5,1,1] in -0.5..0.5, f32[5,1,2])"}};
 
 RowList Rows() { return kRows; }

@@ -117,6 +117,7 @@ ricci_status* spline_register_blend(ricci_ctx* ctx) {
       "-0.9..-0.1); "
       "(f64[4], f64[] in 2.1..2.9) order=1; (f64[2,4], f64[2] in 3.1..3.9) order=1 of_moments=true; "
       "(f64[3], f64[4] in 7.1..7.9) order=2 of_moments=true; (f64[3], f64[4] in 0.1..0.9) order=3 of_moments=true; "
-      "(f64[1], f64[2] in 0.1..0.9); (f32[5], f32[3] in -6..6); (f32[2,5], f32[2,2,3]) order=1 of_moments=true");
+      "(f64[5], f64[0]); (f64[0,5], f64[0,2]); (f64[1], f64[2] in 0.1..0.9); (f32[5], f32[3] in -6..6); (f32[2,5], "
+      "f32[2,2,3]) order=1 of_moments=true");
   return ricci_prim_register(ctx, &row, NULL);
 }

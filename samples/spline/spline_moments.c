@@ -158,6 +158,7 @@ ricci_status* spline_register_moments(ricci_ctx* ctx) {
   row.doc = ricci_str_of(
       "m = spline.moments(v): the second derivatives at the knots of the periodic cubic spline through "
       "v, along the last dimension, for knots at distance 1");
-  row.examples = ricci_str_of("(f64[5]); (f64[2,3]); (f64[1]); (f64[2]); (f64[2,2,40]); (f32[7]); (f32[3,4])");
+  row.examples =
+      ricci_str_of("(f64[5]); (f64[2,3]); (f64[1]); (f64[2]); (f64[0,4]); (f64[2,2,40]); (f32[7]); (f32[3,4])");
   return ricci_prim_register(ctx, &row, NULL);
 }

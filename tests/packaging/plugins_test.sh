@@ -17,12 +17,12 @@ export PATH CMAKE_BUILD_PARALLEL_LEVEL CARGO_BUILD_JOBS CARGO_NET_OFFLINE CARGO_
 rm -rf "$work"
 mkdir -p "$work"
 cp -R "$prefix/share/ricci/templates" "$work/templates"
-ln -s "$prefix/share/ricci/rust" "$work/rust"  # where the template in Rust looks for the crate
+sed -i "s|path = \"../../rust|path = \"$prefix/share/ricci/rust|" "$work/templates/rust/Cargo.toml"
 
 by_readme() {  # FOLDER WHAT_IS_PRINTED
   echo "== the template in $1"
   cd "$work/templates/$1"
-  sed -n '/^```sh$/,/^```$/p' README.md | sed -e '/^```/d' -e "s|PREFIX|$prefix|g" >command.sh
+  sed -n '/^```sh$/,/^```$/p' README.md | sed -e '/^```/d' -e "s|=PREFIX|=$prefix|g" >command.sh
   [ "$(wc -l <command.sh)" = 1 ] || { echo "README.md does not give one command" >&2; exit 1; }
   sh -eu command.sh >said 2>&1 || { cat said; exit 1; }
   cat said

@@ -4,11 +4,8 @@ use std::process::{Command, Stdio};
 
 /// `ricci WORDS --plugin PLUGIN` with this standard input; what it prints.
 fn ricci(words: &[&str], input: &str) -> String {
-    // The shared object lies beside the folder of the tests.
-    let mut plugin = std::env::current_exe().expect("the path of this test");
-    plugin.pop();
-    plugin.pop();
-    let plugin = plugin.join("libcube.so");
+    // The shared object lies beside the test.
+    let plugin = std::env::current_exe().expect("the path of this test").with_file_name("libcube.so");
     let mut tool = Command::new("ricci")
         .args(words)
         .arg("--plugin")
