@@ -110,7 +110,7 @@ ricci_status* spline_register_spread(ricci_ctx* ctx) {
   row.examples = ricci_str_of(
       "(f64[5], f64[3], f64[3] in 0.1..0.9); (f64[2,4], f64[2,3], f64[2,3] in 1.1..1.9) of_moments=true; "
       "(f64[3], f64[], f64[] in -0.9..-0.1) order=1; (f64[4], f64[2,3], f64[2,3] in 3.1..3.9) order=2 of_moments=true; "
-      "(f64[4], f64[5], f64[5] in 0.1..0.9) order=3 of_moments=true; (f64[5], f64[0], f64[0]); (f32[5], f32[7], f32[7] "
+      "(f64[4], f64[5], f64[5] in 0.1..0.9) order=3 of_moments=true; (f32[5], f32[7], f32[7] "
       "in -6..6)");
   return ricci_prim_register(ctx, &row, NULL);
 }

@@ -39,6 +39,16 @@ static void test_values(ricci_ctx* ctx) {
   }
 }
 
+/* Without points there is nothing to add. */
+static void test_no_points(ricci_ctx* ctx) {
+  double none[1] = {0}, kept[kKnots];
+  run_once(
+      ctx,
+      parsed(ctx, "program f(%a: f64[6], %c: f64[0], %x: f64[0]) { %b: f64[6] = spline.spread(%a, %c, %x) return %b }"),
+      (void*[]){knots, none, none, kept});
+  expect_close("no points", kept, knots, kKnots, 0);
+}
+
 static const char kLoss[] =
     "program loss(%v: f64[6], %x: f64[11]) {"
     "  %y: f64[11] = spline.periodic(%v, %x)  %s: f64[11] = sin(%y)  %l: f64[] = reduce_sum(%s) axes=[0]  return %l }";
@@ -114,6 +124,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return fprintf(stderr, "usage: %s PLUGIN\n", argv[0]), 2;
   ricci_ctx* const ctx = context_with(argv[1]);
   test_values(ctx);
+  test_no_points(ctx);
   test_gradient(ctx);
   test_kernels(ctx);
   test_refusals(ctx);
