@@ -25,6 +25,7 @@ void spline_want(ricci_writer* w, uint32_t holds, uint32_t i, uint32_t j, const 
 
 /* ---- rules ---- */
 /* The two attributes of spline.blend and spline.spread. */
+void spline_declare_attrs(ricci_prim_def* row);
 int64_t spline_order(const ricci_op* op);
 uint32_t spline_of_moments(const ricci_op* op);
 /* prim(in) with one result and these attributes. */

@@ -45,10 +45,18 @@ void spline_want_points(ricci_writer* w, uint32_t knots, uint32_t points) {
   ricci_write_require(w, spline_order(w->op) >= 0 && spline_order(w->op) <= 3, text);
 }
 
-/* ---- derivatives ---- */
+/* ---- attributes ---- */
+void spline_declare_attrs(ricci_prim_def* row) {
+  static const ricci_attr_spec attrs[] = {{{"order", 5}, RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL, {"0", 1}},
+                                          {{"of_moments", 10}, RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL, {"false", 5}}};
+  row->attr_specs = attrs;
+  row->n_attr_specs = 2;
+  row->attr_spec_size = sizeof attrs[0];
+}
 int64_t spline_order(const ricci_op* op) { return ricci_op_int(op, "order", 0); }
 uint32_t spline_of_moments(const ricci_op* op) { return ricci_op_int(op, "of_moments", 0) != 0; }
 
+/* ---- derivatives ---- */
 ricci_val spline_emit(ricci_writer* w, const char* prim, int64_t order, uint32_t of_moments, const ricci_val* in,
                       uint32_t n) {
   const ricci_attr attrs[] = {ricci_attr_int("order", order), ricci_attr_bool("of_moments", of_moments)};

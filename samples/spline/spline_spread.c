@@ -86,17 +86,12 @@ static ricci_status* loops(void* self, ricci_kernel_builder* k, const ricci_op* 
 }
 
 ricci_status* spline_register_spread(ricci_ctx* ctx) {
-  const ricci_attr_spec attrs[] = {
-      {ricci_str_of("order"), RICCI_ATTR_INT, RICCI_ATTR_OPTIONAL, ricci_str_of("0")},
-      {ricci_str_of("of_moments"), RICCI_ATTR_BOOL, RICCI_ATTR_OPTIONAL, ricci_str_of("false")}};
   ricci_lowering lowering = ricci_lowering_of(RICCI_LOWER_LOOPS);
   lowering.hdr.flags = RICCI_LOWERING_UPDATES;
   lowering.loops = loops;
   const ricci_lowering* const lowerings[] = {&lowering};
   ricci_prim_def row = ricci_prim_def_of("spline.spread");
-  row.attr_specs = attrs;
-  row.n_attr_specs = 2;
-  row.attr_spec_size = sizeof attrs[0];
+  spline_declare_attrs(&row);
   row.abstract_eval = abstract_eval;
   row.jvp = jvp;
   row.transpose = transpose;

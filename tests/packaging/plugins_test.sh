@@ -32,6 +32,20 @@ by_readme c '^0: f64\[\] = 12$'
 by_readme cpp 'slope 12$'
 by_readme rust '^0: f64\[\] = 12$'
 
+echo "== mistakes, and what to do about them"
+mistake() {  # WHAT SED_COMMAND MESSAGE
+  cp -R "$prefix/share/ricci/templates/c" "$work/$1"
+  sed -i "$2" "$work/$1/cube_plugin.c"
+  if said=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/$1" check 2>&1); then
+    echo "nothing is wrong with a plugin with $1" >&2
+    exit 1
+  fi
+  case $said in *"$3"*) ;; *) printf 'with %s: %s\n' "$1" "$said" >&2; exit 1 ;; esac
+}
+mistake no_flag '/RICCI_LOWERING_TRANSFORMABLE/d' "or its decomposition be flagged RICCI_LOWERING_TRANSFORMABLE"
+mistake other_name 's/ricci_plugin_query_cube/ricci_plugin_query_cubes/' "undefined reference to \`ricci_plugin_query_cube'"
+mistake same_array 's/emit2(&w, "mul", in\[0\], in\[0\])/emit2(\&w, "mul", in[0], out[0])/' "operand 1 is RICCI_VAL_NONE"
+
 echo "== without Ricci"
 cd "$work/templates/c"
 if said=$(PKG_CONFIG_PATH=/nowhere PKG_CONFIG_LIBDIR=/nowhere make check 2>&1); then
