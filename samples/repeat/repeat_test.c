@@ -74,6 +74,27 @@ static void test_structure(ricci_ctx* ctx) {
   expect(t.kernels == 1, "its gradient under vmap is one kernel");
 }
 
+/* Of a, b, c only a is asked for, which needs b: c is dropped, and the constant that only c needs. */
+static void test_dead_code(ricci_ctx* ctx) {
+  const uint8_t used[] = {1, 0, 0};
+  uint8_t used_params[5];
+  ricci_program *smaller,
+      *const f = parsed(ctx,
+                        "program f(%k: f64[], %l: f64[], %a: f64[], %b: f64[], %c: f64[]) {"
+                        "  %x: f64[], %y: f64[], %z: f64[] = demo.repeat(%k, %l, %a, %b, %c) n=3"
+                        "    body=program(%k: f64[], %l: f64[], %a: f64[], %b: f64[], %c: f64[]) {"
+                        "    %p: f64[] = mul(%k, %b)  %q: f64[] = sin(%b)  %r: f64[] = mul(%l, %c)  return %p, %q, %r }"
+                        "  return %x, %y, %z }");
+  check(ricci_dce(f, used, 3, used_params, &smaller));
+  const uint8_t expected[] = {1, 0, 1, 1, 0};
+  expect(memcmp(used_params, expected, 5) == 0, "what no used result needs is no operand");
+  double k = 0.5, l = 9, a = 1, b = 2, c = 3, x;
+  run_once(ctx, smaller, (void*[]){&k, &l, &a, &b, &c, &x});
+  const double by_hand_x = k * sin(sin(b));
+  expect_close("what is left", &x, &by_hand_x, 1, 1e-15);
+  ricci_program_release(f);
+}
+
 static void test_refusals(ricci_ctx* ctx) {
   expect_refused(
       ctx, "program f(%x: f64[]) { %y: f64[] = demo.repeat(%x) n=-1 body=program(%x: f64[]) { return %x } return %y }",
@@ -94,6 +115,7 @@ int main(int argc, char** argv) {
   ricci_ctx* const ctx = context_with(argv[1]);
   test_numbers(ctx);
   test_structure(ctx);
+  test_dead_code(ctx);
   test_refusals(ctx);
   ricci_context_release(ctx);
   return sample_faults != 0;
