@@ -65,11 +65,17 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
 if(TARGET ricci_plugin_cpu)
   install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt ${PROJECT_SOURCE_DIR}/samples/README.md
                 ${PROJECT_SOURCE_DIR}/samples/hello.c ${PROJECT_SOURCE_DIR}/samples/add_device.h
+                ${PROJECT_SOURCE_DIR}/samples/sample_checks.h ${PROJECT_SOURCE_DIR}/samples/batch_first.h
+                ${PROJECT_SOURCE_DIR}/samples/type_text.h
           DESTINATION ${ricci_share}/samples)
-  foreach(folder custom_primitive from_jax game_loop mujoco quickstart data)
+  foreach(folder custom_primitive from_jax game_loop mujoco quickstart data spline block_tridiagonal repeat fast_erf)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/${folder} DESTINATION ${ricci_share}/samples)
   endforeach()
 endif()
+
+# Plugins to begin with, each built by one command, and the page that explains them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/templates DESTINATION ${ricci_share})
+install(FILES ${PROJECT_SOURCE_DIR}/samples/PLUGINS.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/rust DESTINATION ${ricci_share} PATTERN target EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/julia DESTINATION ${ricci_share})

@@ -28,12 +28,19 @@ bool Names(std::string_view missing, std::string_view rule) {
   return false;
 }
 
+// What to do about a rule that is not there.
+std::string HowToSupply(const prim::Row& row, std::string_view rule) {
+  const std::string reason = base::Cat("`missing` must say why, such as `", rule, ": reason`");
+  const bool decomposes = std::ranges::any_of(row.lowerings, [](auto& l) { return l.kind == RICCI_LOWER_DECOMPOSE; });
+  return decomposes ? reason + ", or its decomposition be flagged RICCI_LOWERING_TRANSFORMABLE, to supply it" : reason;
+}
+
 absl::Status CheckRule(const prim::Row& row, std::string_view rule, bool exists) {
   const bool named = Names(row.missing, rule);
   if (exists != named) return absl::OkStatus();
   return absl::FailedPreconditionError(
       exists ? base::Cat("law rules: the row has ", rule, ", and says why it is missing: ", row.missing)
-             : base::Cat("law rules: the row has no ", rule, "; `missing` must say why, such as `", rule, ": reason`"));
+             : base::Cat("law rules: the row has no ", rule, "; ", HowToSupply(row, rule)));
 }
 
 }  // namespace

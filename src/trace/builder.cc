@@ -115,6 +115,9 @@ absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> i
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] == kZero)
       return base::InvalidArgument(row.name, ": operand ", i, " is a symbolic zero; materialise it first");
+    if (in[i] == kNone) {
+      return base::InvalidArgument(row.name, ": operand ", i, " is RICCI_VAL_NONE: nothing has given it a value");
+    }
     if (!Owns(in[i])) {
       return base::InvalidArgument(row.name, ": operand ", i, " belongs to another builder; pass it as a parameter");
     }
@@ -279,6 +282,10 @@ absl::StatusOr<Val> Builder::Zero(TypeId type) {
 absl::StatusOr<ProgramRef> Builder::Finish(std::span<const Val> results, std::span<const uint32_t> param_order) {
   if (finished_) return absl::FailedPreconditionError("the builder is finished");
   for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i] == kNone) {
+      return base::InvalidArgument("result ", i, " of program ", program_->name,
+                                   " is RICCI_VAL_NONE: nothing has given it a value");
+    }
     if (!Owns(results[i]))
       return base::InvalidArgument("result ", i, " of program ", program_->name, " belongs to another builder");
   }

@@ -53,8 +53,16 @@ std::string ReasonOf(const std::string& missing, std::string_view rule) {
   return reason;
 }
 
+// A decomposition that could supply rules, but is not declared to.
+bool HasPlainDecomposition(const Row& row) {
+  return std::ranges::any_of(row.lowerings, [](const ricci_lowering& l) { return l.kind == RICCI_LOWER_DECOMPOSE; });
+}
+
 absl::Status Missing(const Row& row, const char* rule) {
-  const std::string why = ReasonOf(row.missing, rule);
+  std::string why = ReasonOf(row.missing, rule);
+  if (why.empty() && HasPlainDecomposition(row)) {
+    why = "flag its decomposition RICCI_LOWERING_TRANSFORMABLE, and it supplies one";
+  }
   return absl::UnimplementedError(base::Cat(row.name, ": no ", rule, " rule", why.empty() ? "" : " (" + why + ")"));
 }
 

@@ -188,6 +188,10 @@ TEST_F(BadInput, ValuesBelongToTheirBuilder) {
             "host.cc:7: sin: operand 0 belongs to another builder; pass it as a parameter");
   ricci_program* p = nullptr;
   EXPECT_EQ(ErrorOf(ricci_builder_finish(b, &foreign, 1, &p)), "result 0 of program f belongs to another builder");
+  const ricci_val none = RICCI_VAL_NONE;
+  EXPECT_EQ(ErrorOf(Emit("sin", {none})), "host.cc:7: sin: operand 0 is RICCI_VAL_NONE: nothing has given it a value");
+  EXPECT_EQ(ErrorOf(ricci_builder_finish(b, &none, 1, &p)),
+            "result 0 of program f is RICCI_VAL_NONE: nothing has given it a value");
   EXPECT_EQ(p, nullptr);
   ricci_builder_abandon(other);
 }

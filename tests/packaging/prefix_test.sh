@@ -19,7 +19,7 @@ left=$(find "$work/installed" -type f)
 [ -z "$left" ] || { echo "left behind by uninstall: $left" >&2; exit 1; }
 left=$(cd "$work/installed" && find . -path "*/ricci*")
 [ -z "$left" ] || { echo "folders left behind by uninstall: $left" >&2; exit 1; }
-for document in README.md LICENSE; do
+for document in README.md LICENSE PLUGINS.md; do
   [ -s "$work/moved/share/doc/ricci/$document" ] || { echo "no $document in share/doc/ricci" >&2; exit 1; }
 done
 

@@ -206,9 +206,11 @@ TEST_F(Rules, AnOrdinaryDecompositionDoesNot) {
   const ricci_lowering lowering = Product(0);
   const ricci_lowering* const lowerings[] = {&lowering};
   AddRow("test.opaque", [&](ricci_prim_def& d) { d.lowerings = lowerings, d.n_lowerings = 1; });
-  EXPECT_EQ(ErrorOf(Jvp("test.opaque"), absl::StatusCode::kUnimplemented), "test.opaque: no jvp rule");
-  EXPECT_EQ(ErrorOf(Transpose("test.opaque"), absl::StatusCode::kUnimplemented), "test.opaque: no transpose rule");
-  EXPECT_EQ(ErrorOf(Batch("test.opaque"), absl::StatusCode::kUnimplemented), "test.opaque: no batch rule");
+  const std::string how = " (flag its decomposition RICCI_LOWERING_TRANSFORMABLE, and it supplies one)";
+  EXPECT_EQ(ErrorOf(Jvp("test.opaque"), absl::StatusCode::kUnimplemented), "test.opaque: no jvp rule" + how);
+  EXPECT_EQ(ErrorOf(Transpose("test.opaque"), absl::StatusCode::kUnimplemented),
+            "test.opaque: no transpose rule" + how);
+  EXPECT_EQ(ErrorOf(Batch("test.opaque"), absl::StatusCode::kUnimplemented), "test.opaque: no batch rule" + how);
 }
 
 TEST_F(Rules, AnElementwiseRowIsBatchedWithoutARule) {
