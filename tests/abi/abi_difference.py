@@ -62,6 +62,7 @@ def dump(library, out):
                    "--no-elf-needed", "--no-parameter-names", "--out-file", out, library)
     if rc:
         sys.exit(f"abidw: {said}")
+    out.write_text(re.sub(r"^ +", "", out.read_text(), flags=re.M))  # a fifth of it is blanks
 
 
 def structs(xml):
