@@ -5,7 +5,8 @@
  * key has the build id (of the linker) of the file that holds the core and of those that hold the plugins. It is kept
  * if the backend can save its code (`cpu` does), unless a rule of the program could be something that no key describes:
  * a primitive or lowering that was registered outside of a plugin's attach, a plugin whose functions lie in no file
- * with a build id, a batching rule of the host, or more than 256 MiB of constants.
+ * with a build id, a batching rule of the host, or more than 256 MiB of constants. Rules may depend on their
+ * operation, and on the code, version and options of their plugin, nothing else.
  *
  * And machine code: a backend that is about to generate code first asks for it by a key, all that the code depends on.
  * What it generates it stores. This finds code of a program whose lines have moved, or of another host.

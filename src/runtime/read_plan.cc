@@ -171,6 +171,7 @@ class PlanReader {
     prim::Registry& registry = prim::Registry::Of(program_);
     RICCI_ASSIGN(const ir::ProgramRef calls, file::ReadProgram(registry, r_.GetText(), "saved plan"));
     RICCI_TRY(Holds(calls->equations.size() == saved.size(), "the number of library calls"));
+    plan_.libraries.reserve(saved.size());  // so that the plan can always take over a state
     for (size_t i = 0; i < saved.size(); ++i) RICCI_TRY(PlanCall(registry, *calls, calls->equations[i], saved[i]));
     return absl::OkStatus();
   }

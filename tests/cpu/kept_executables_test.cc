@@ -148,6 +148,32 @@ TEST(KeptExecutables, ProfilesNameStepsAndLines) {
   }
 }
 
+// The message where there is no memory for a run.
+std::string WithoutMemory(Host& host, const KeptProgram& e) {
+  const Program f = host.runner().Parse(e.text);
+  ricci_executable* x = nullptr;
+  EXPECT_TRUE(Ok(ricci_compile(f.get(), nullptr, &x)));
+  EXPECT_TRUE(Ok(ricci_device_set_memory_limit(ricci_device_get(host.runner().ctx(), 0), 100)));
+  ricci_call* call = nullptr;
+  ricci_status* const s = ricci_call_create(x, &call);
+  EXPECT_NE(s, nullptr);
+  const std::string message = s == nullptr ? "" : Message(s);
+  ricci_call_release(call);
+  ricci_executable_release(x);
+  return message;
+}
+
+TEST(KeptExecutables, NameWhatTheyNeedMemoryFor) {
+  const TemporaryFolder folder;
+  const KeptProgram e = KeptPrograms()[1];
+  Host(folder.path()).Run(e);
+  Host host(folder.path()), alone("");
+  const std::string want = WithoutMemory(alone, e);
+  EXPECT_NE(want.find("the largest: "), want.npos) << want;
+  EXPECT_EQ(WithoutMemory(host, e), want);
+  EXPECT_EQ(host.stats().executable_hits, 1u);
+}
+
 // ---- keys ----
 
 // Of two programs in hosts that differ only by what `change` does, the second one is compiled.
