@@ -14,6 +14,7 @@ struct Settings {
   codegen::Cuts cuts;
   const char* processor = nullptr;  // LLVM's name, such as `x86-64-v2`; NULL: this one
   const char* features = "";        // additional ones of that processor, in LLVM's form: `+avx512f,+avx512vl`
+  const char* triple = nullptr;     // the target, in LLVM's form; NULL: this machine
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.

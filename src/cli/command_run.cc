@@ -110,6 +110,12 @@ bool HasNative(const Session& session, const Arguments& arguments) {
 }
 
 void CompileCommand(const Session& session, const Arguments& arguments) {
+  if (arguments.option("output")) return WriteObjects(arguments);
+  for (const char* of_objects : {"header", "name", "derivatives", "wrt", "vmap", "cpu", "target", "workspace"}) {
+    if (arguments.option(of_objects)) {
+      throw UsageError("--" + std::string(of_objects) + " is for object files; name one with -o FILE.o");
+    }
+  }
   if (arguments.flag("explain") && arguments.option("dump")) throw UsageError("takes one of --explain and --dump");
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
@@ -221,6 +227,16 @@ std::span<const Command> RunCommands() {
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"
       "  --skip A,B     all passes but these\n"
+      "\nObject files, for programs in C or C++ that link nothing of Ricci (plugins/object/README.md):\n"
+      "  -o FILE.o      the program as `int NAME(inputs, outputs, workspace)`; FILE.a takes several FILEs\n"
+      "  -h FILE.h      its C header: shapes, types, ownership, threads, size of the workspace\n"
+      "  --name NAME    of the function (default: the program's)\n"
+      "  --derivatives grad,jvp,hvp   adds NAME_grad, NAME_jvp, NAME_hvp (hvp: Hessian times a vector)\n"
+      "  --wrt 0,2      parameters to differentiate by (default: all floating ones)\n"
+      "  --vmap N       all functions over a leading dimension of N\n"
+      "  --cpu NAME     x86-64, x86-64-v2, x86-64-v3 (default), x86-64-v4, native, or any of LLVM's names\n"
+      "  --target NAME  x86_64-linux-gnu, aarch64-linux-gnu (default: this machine's)\n"
+      "  --workspace KIND   caller (default) or own: in the object, which then serves one thread at a time\n"
       "\nPasses, in their order:\n    " +
       PassList();
   static const Command kCommands[] = {
@@ -232,12 +248,14 @@ std::span<const Command> RunCommands() {
        {"check-nans"},
        Run},
       {"compile",
-       "[OPTIONS] FILE",
-       "compiles a program; prints statistics or a stage",
+       "[OPTIONS] FILE [-o FILE.o -h FILE.h]",
+       "compiles a program; prints statistics or a stage, or writes an object file",
        compile_details,
-       {"device", "opt", "dump", "passes", "skip"},
+       {"device", "opt", "dump", "passes", "skip", "output", "header", "name", "derivatives", "wrt", "vmap", "cpu",
+        "target", "workspace"},
        {"explain"},
-       CompileCommand},
+       CompileCommand,
+       {{"-o", "output"}, {"-h", "header"}}},
       {"bench",
        "[OPTIONS] FILE",
        "measures a program with bound inputs and results",
