@@ -29,7 +29,7 @@ V Field(const LlvmBuilder& l, V base, uint64_t offset) {
 }
 
 // Records of library calls as code finds them, each with its function at the front; NULL if there are none.
-V LibraryTable(const LlvmBuilder& l, const ricci_plan& plan, unsigned vector_bytes) {
+V LibraryTable(const LlvmBuilder& l, const ricci_plan& plan, const Processor& processor) {
   if (plan.n_libraries == 0) return LLVMConstNull(l.ptr());
   LLVMTypeRef rest = LLVMArrayType2(l.i8(), sizeof(ricci_plan_library) - sizeof(void*));
   LLVMTypeRef parts[] = {l.ptr(), rest};
@@ -37,7 +37,7 @@ V LibraryTable(const LlvmBuilder& l, const ricci_plan& plan, unsigned vector_byt
   std::vector<V> records;
   for (uint32_t i = 0; i < plan.n_libraries; ++i) {
     const auto& product = *static_cast<const cpu::Product*>(plan.libraries[i].state);
-    V values[] = {EmitProduct(l, product, vector_bytes, "product" + std::to_string(i)), LLVMConstNull(rest)};
+    V values[] = {EmitProduct(l, product, processor, "product" + std::to_string(i)), LLVMConstNull(rest)};
     records.push_back(LLVMConstNamedStruct(record, values, 2));
   }
   V all = LLVMConstArray2(record, records.data(), records.size());
@@ -148,7 +148,7 @@ void ObjectUnit::AddFunction(const LlvmBuilder& l, const ricci_plan& plan, const
                              uint64_t scratch) const {
   V entry = LLVMGetNamedFunction(l.module, cpu::kEntryName);
   LLVMSetLinkage(entry, LLVMInternalLinkage);
-  V libraries = LibraryTable(l, plan, processor_.vector_bytes);
+  V libraries = LibraryTable(l, plan, processor_);
   if (V other = LLVMGetNamedFunction(l.module, name.c_str())) LLVMSetValueName2(other, "", 0);
   const uint32_t n = plan.n_inputs + plan.n_outputs;
   std::vector<LLVMTypeRef> params(n + (own_workspace_ ? 0 : 1), l.ptr());

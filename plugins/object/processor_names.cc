@@ -43,10 +43,10 @@ const Target* FindTarget(std::string_view name) {
 
 using Facts = std::unique_ptr<llvm::MCSubtargetInfo>;
 
-unsigned VectorBytes(const Target& t, const llvm::MCSubtargetInfo& facts) {
-  if (t.name != kTargets[0].name) return 16;
-  if (facts.checkFeatures("+avx512f,+avx512vl")) return 64;
-  return facts.checkFeatures("+avx2") ? 32 : 16;
+void SetRegisters(const Target& t, const llvm::MCSubtargetInfo& facts, Processor& out) {
+  const bool x86 = t.name == kTargets[0].name, avx512 = x86 && facts.checkFeatures("+avx512f,+avx512vl");
+  out.registers = avx512 || !x86 ? 32 : 16;
+  out.vector_bytes = avx512 ? 64 : x86 && facts.checkFeatures("+avx2") ? 32 : 16;
 }
 
 std::string NamesOf(const llvm::MCSubtargetInfo& facts) {
@@ -85,7 +85,7 @@ bool FindProcessor(std::string_view target, std::string_view name, Processor& ou
       return false;
     }
     const std::string here = TakeMessage(LLVMGetHostCPUName()), features = TakeMessage(LLVMGetHostCPUFeatures());
-    out.vector_bytes = VectorBytes(*t, *facts_of(here, features));
+    SetRegisters(*t, *facts_of(here, features), out);
     return true;
   }
   const Facts all = facts_of("", "");
@@ -94,7 +94,7 @@ bool FindProcessor(std::string_view target, std::string_view name, Processor& ou
     error = "processor `" + out.name + "` is unknown; for " + out.triple + " there are native " + NamesOf(*all);
     return false;
   }
-  out.vector_bytes = VectorBytes(*t, *facts_of(out.name, ""));
+  SetRegisters(*t, *facts_of(out.name, ""), out);
   if (out.vector_bytes == 64) out.features = "+avx512f,+avx512vl";
   return true;
 }

@@ -11,7 +11,7 @@ namespace ricci::object {
 struct Processor {
   std::string triple;
   std::string name, features;  // as cpu::Settings takes them; name empty: the processor of this machine
-  unsigned vector_bytes = 16;  // of the widest registers that products use
+  unsigned vector_bytes = 16, registers = 16;  // the widest registers, and how many there are
 };
 
 // `target`: `x86_64-linux-gnu` or `aarch64-linux-gnu`; empty: this machine's. `name`: one of LLVM's, `native`, or empty:

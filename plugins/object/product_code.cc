@@ -13,17 +13,18 @@ using cpu::Product;
 using cpu::ProductOperand;
 using V = LLVMValueRef;
 
-constexpr int64_t kRows = 96;      // packed at a time; a multiple of the rows of every cell
-constexpr int64_t kColumns = 512;  // at most
-constexpr int64_t kWidest = 48;    // columns of a cell
+constexpr int64_t kRows = 96;                          // packed at a time; a multiple of the rows of every cell
+constexpr int64_t kColumns = 512;                      // packed at a time, at most
+constexpr int64_t kRowStride = cpu::kGemmDepth + 16;   // of rows that are packed as they are: no power of two
 
 // A block of sums that stays in registers.
 struct CellShape {
   unsigned rows, vectors;
 };
-CellShape ShapeFor(unsigned vector_bytes) {
-  if (vector_bytes == 64) return {8, 3};
-  return vector_bytes == 32 ? CellShape{6, 2} : CellShape{4, 2};
+CellShape ShapeFor(const Processor& processor) {
+  if (processor.vector_bytes == 64) return {12, 2};
+  if (processor.vector_bytes == 32) return {6, 2};
+  return processor.registers == 32 ? CellShape{8, 2} : CellShape{4, 2};
 }
 
 // Steps of one block of a sum: as the tiles cut it.
@@ -31,13 +32,14 @@ int64_t DepthOf(const Product& p) {
   const auto ceil = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
   return ceil(ceil(p.k, ceil(p.k, cpu::kGemmDepth)), 16) * 16;
 }
-bool IsPacked(const Product& p) { return p.a.type != p.sum || !p.a.outer.at.empty() || !p.a.steps.at.empty(); }
+// Rows whose steps are adjacent are copied; others are turned into panels [steps][rows].
+bool IsByRows(const Product& p) { return p.a.type == p.sum && p.a.steps.at.empty() && p.a.steps.stride == 1; }
 
 class ProductEmitter {
  public:
-  ProductEmitter(const LlvmBuilder& l, const Product& p, unsigned vector_bytes)
-      : l_(l), p_(p), shape_(ShapeFor(vector_bytes)) {
-    l_.lanes = vector_bytes / static_cast<unsigned>(cpu::SizeOf(p.sum));
+  ProductEmitter(const LlvmBuilder& l, const Product& p, const Processor& processor)
+      : l_(l), p_(p), shape_(ShapeFor(processor)) {
+    l_.lanes = processor.vector_bytes / static_cast<unsigned>(cpu::SizeOf(p.sum));
     width_ = static_cast<int64_t>(shape_.vectors * l_.lanes);
     columns_ = kColumns / width_ * width_;
   }
@@ -113,61 +115,66 @@ class ProductEmitter {
   LLVMTypeRef TypeOf(GemmType t) { return t == GemmType::kF64 ? l_.f64() : l_.f32(); }
   LLVMTypeRef Sum() { return TypeOf(p_.sum); }
 
-  // ---- the block of sums: void cell(k, a, a_row, a_step, rows, b, c, c_stride, columns, adds) ----
+  // ---- the block of sums: void cell(k, a, rows, b, c, c_stride, columns, adds) ----
   V Cell() {
-    const std::string name = p_.sum == GemmType::kF64 ? "product_cell.f64" : "product_cell.f32";
+    const std::string name = std::string("product_cell.") + (p_.sum == GemmType::kF64 ? "f64." : "f32.") +
+                             (IsByRows(p_) ? "rows" : "panels");
     if (V known = LLVMGetNamedFunction(l_.module, name.c_str())) return known;
     LLVMTypeRef n = l_.i64(), at = l_.ptr();
-    LLVMTypeRef params[] = {n, at, n, n, n, at, at, n, n, n};
-    V f = Begin(name, params, 10);
-    V last = LLVMBuildNSWSub(l_.b, LLVMGetParam(f, 4), l_.I64(1), "");
-    std::vector<V> rows, sums;
-    for (unsigned i = 0; i < shape_.rows; ++i) {
-      rows.push_back(At(Sum(), LLVMGetParam(f, 1), Mul(Min(l_.I64(i), last), LLVMGetParam(f, 2))));
-    }
+    LLVMTypeRef params[] = {n, at, n, at, at, n, n, n};
+    V f = Begin(name, params, 8);
+    std::vector<V> sums;
     for (unsigned i = 0; i < shape_.rows * shape_.vectors; ++i) {
       sums.push_back(l_.Alloca(l_.vec(Sum()), "sum"));
       LLVMBuildStore(l_.b, LLVMConstNull(l_.vec(Sum())), sums.back());
     }
-    Loop(l_.I64(0), LLVMGetParam(f, 0), 1, [&](V step) { Step(f, rows, sums, step); });
+    Loop(l_.I64(0), LLVMGetParam(f, 0), 1, [&](V step) { Step(f, sums, step); });
+    V all_rows = LLVMBuildICmp(l_.b, LLVMIntEQ, LLVMGetParam(f, 2), l_.I64(shape_.rows), "");
+    V all_columns = LLVMBuildICmp(l_.b, LLVMIntEQ, LLVMGetParam(f, 6), l_.I64(width_), "");
+    V adds = LLVMBuildICmp(l_.b, LLVMIntNE, LLVMGetParam(f, 7), l_.I64(0), "");
+    const auto whole = [&](bool added) { WriteWhole(f, sums, added); };
+    const auto part = [&](bool added) { WritePart(f, sums, added); };
+    const auto both = [&](auto write) { If(adds, [&] { write(true); }, [&] { write(false); }); };
+    If(LLVMBuildAnd(l_.b, all_rows, all_columns, ""), [&] { both(whole); }, [&] { both(part); });
+    LLVMBuildRetVoid(l_.b);
+    return f;
+  }
+  // `a` is rows kRowStride apart or a panel [steps][rows], b a panel [steps][columns].
+  void Step(V f, const std::vector<V>& sums, V step) {
+    const int64_t rows = shape_.rows, row_stride = IsByRows(p_) ? kRowStride : 1;
+    V panel = At(Sum(), LLVMGetParam(f, 3), Mul(step, l_.I64(width_)));
+    V column = At(Sum(), LLVMGetParam(f, 1), Mul(step, l_.I64(IsByRows(p_) ? 1 : rows)));
+    std::vector<V> right;
+    for (unsigned v = 0; v < shape_.vectors; ++v) right.push_back(LoadVector(At(Sum(), panel, l_.I64(v * l_.lanes))));
+    V left = nullptr;
+    for (unsigned i = 0; i < sums.size(); ++i) {
+      const unsigned row = i / shape_.vectors;
+      if (i % shape_.vectors == 0) left = l_.Splat(Load(Sum(), At(Sum(), column, l_.I64(row * row_stride))));
+      V product = LLVMBuildFMul(l_.b, left, right[i % shape_.vectors], "");
+      LLVMBuildStore(l_.b, LLVMBuildFAdd(l_.b, Load(l_.vec(Sum()), sums[i]), product, ""), sums[i]);
+    }
+  }
+  void WriteWhole(V f, const std::vector<V>& sums, bool added) {
+    for (unsigned i = 0; i < sums.size(); ++i) {
+      V row = At(Sum(), LLVMGetParam(f, 4), Mul(l_.I64(i / shape_.vectors), LLVMGetParam(f, 5)));
+      V at = At(Sum(), row, l_.I64(i % shape_.vectors * l_.lanes)), sum = Load(l_.vec(Sum()), sums[i]);
+      StoreVector(added ? LLVMBuildFAdd(l_.b, LoadVector(at), sum, "") : sum, at);
+    }
+  }
+  // The rows and columns that there are, by way of a block on the stack.
+  void WritePart(V f, const std::vector<V>& sums, bool added) {
     V part = l_.Alloca(LLVMArrayType2(Sum(), shape_.rows * static_cast<uint64_t>(width_)), "part");
     for (unsigned i = 0; i < sums.size(); ++i) {
       StoreVector(Load(l_.vec(Sum()), sums[i]), At(Sum(), part, l_.I64(i * l_.lanes)));
     }
-    Loop(l_.I64(0), LLVMGetParam(f, 4), 1, [&](V row) { Row(f, part, row); });
-    LLVMBuildRetVoid(l_.b);
-    return f;
-  }
-  void Step(V f, const std::vector<V>& rows, const std::vector<V>& sums, V step) {
-    V panel = At(Sum(), LLVMGetParam(f, 5), Mul(step, l_.I64(width_))), offset = Mul(step, LLVMGetParam(f, 3));
-    std::vector<V> right;
-    for (unsigned v = 0; v < shape_.vectors; ++v) right.push_back(LoadVector(At(Sum(), panel, l_.I64(v * l_.lanes))));
-    for (unsigned i = 0; i < sums.size(); ++i) {
-      const unsigned row = i / shape_.vectors;
-      if (i % shape_.vectors == 0) left_ = l_.Splat(Load(Sum(), At(Sum(), rows[row], offset)));
-      V product = LLVMBuildFMul(l_.b, left_, right[i % shape_.vectors], "");
-      LLVMBuildStore(l_.b, LLVMBuildFAdd(l_.b, Load(l_.vec(Sum()), sums[i]), product, ""), sums[i]);
-    }
-  }
-  // Writes a row of sums, or adds it.
-  void Row(V f, V part, V row) {
-    V from = At(Sum(), part, Mul(row, l_.I64(width_))), columns = LLVMGetParam(f, 8);
-    V to = At(Sum(), LLVMGetParam(f, 6), Mul(row, LLVMGetParam(f, 7)));
-    V adds = LLVMBuildICmp(l_.b, LLVMIntNE, LLVMGetParam(f, 9), l_.I64(0), "");
-    const auto vectors = [&](bool added) {
-      for (unsigned v = 0; v < shape_.vectors; ++v) {
-        V sum = LoadVector(At(Sum(), from, l_.I64(v * l_.lanes))), at = At(Sum(), to, l_.I64(v * l_.lanes));
-        StoreVector(added ? LLVMBuildFAdd(l_.b, LoadVector(at), sum, "") : sum, at);
-      }
-    };
-    const auto elements = [&](bool added) {
-      Loop(l_.I64(0), columns, 1, [&](V j) {
+    Loop(l_.I64(0), LLVMGetParam(f, 2), 1, [&](V row) {
+      V from = At(Sum(), part, Mul(row, l_.I64(width_)));
+      V to = At(Sum(), LLVMGetParam(f, 4), Mul(row, LLVMGetParam(f, 5)));
+      Loop(l_.I64(0), LLVMGetParam(f, 6), 1, [&](V j) {
         V sum = Load(Sum(), At(Sum(), from, j)), at = At(Sum(), to, j);
         LLVMBuildStore(l_.b, added ? LLVMBuildFAdd(l_.b, Load(Sum(), at), sum, "") : sum, at);
       });
-    };
-    const auto both = [&](auto write) { If(adds, [&] { write(true); }, [&] { write(false); }); };
-    If(Less(columns, l_.I64(width_)), [&] { both(elements); }, [&] { both(vectors); });
+    });
   }
 
   // ---- operands ----
@@ -208,7 +215,7 @@ class ProductEmitter {
   }
   void One(V a, V b, V c) {
     const int64_t depth = DepthOf(p_);
-    V panels = scratch_, packed = At(Sum(), scratch_, l_.I64((kColumns + kWidest) * depth));
+    V panels = scratch_, packed = At(Sum(), scratch_, l_.I64(kColumns * depth));
     Loop(l_.I64(0), l_.I64(p_.n), columns_, [&](V n0) {
       V n = Left(n0, p_.n, columns_);
       Loop(l_.I64(0), l_.I64(p_.k), depth, [&](V k0) {
@@ -216,33 +223,28 @@ class ProductEmitter {
         PackColumns(b, n0, n, k0, k, panels);
         Loop(l_.I64(0), l_.I64(p_.m), kRows, [&](V m0) {
           V m = Left(m0, p_.m, kRows);
-          if (IsPacked(p_)) PackRows(a, m0, m, k0, k, packed);
-          Cells({a, packed, panels, At(Sum(), c, Add(Mul(m0, l_.I64(p_.c_stride)), n0)), m0, m, n, k0, k});
+          IsByRows(p_) ? CopyRows(a, m0, m, k0, k, packed) : PackRows(a, m0, m, k0, k, packed);
+          Cells({packed, panels, At(Sum(), c, Add(Mul(m0, l_.I64(p_.c_stride)), n0)), m, n, k0, k});
         });
       });
     });
   }
   struct Block {
-    V a, packed, panels, c, m0, m, n, k0, k;
+    V packed, panels, c, m, n, k0, k;
   };
   void Cells(const Block& x) {
     const int64_t rows = shape_.rows;
     Loop(l_.I64(0), x.n, width_, [&](V j) {
       Loop(l_.I64(0), x.m, rows, [&](V i) {
-        V a = IsPacked(p_) ? At(Sum(), x.packed, Mul(i, x.k))
-                           : At(Sum(), x.a, Add(Mul(Add(x.m0, i), l_.I64(p_.a.outer.stride)),
-                                                Mul(x.k0, l_.I64(p_.a.steps.stride))));
         V args[] = {x.k,
-                    a,
-                    l_.I64(IsPacked(p_) ? 1 : p_.a.outer.stride),
-                    l_.I64(IsPacked(p_) ? rows : p_.a.steps.stride),
+                    At(Sum(), x.packed, Mul(i, IsByRows(p_) ? l_.I64(kRowStride) : x.k)),
                     Min(LLVMBuildNSWSub(l_.b, x.m, i, ""), l_.I64(rows)),
                     At(Sum(), x.panels, Mul(j, x.k)),
                     At(Sum(), x.c, Add(Mul(i, l_.I64(p_.c_stride)), j)),
                     l_.I64(p_.c_stride),
                     Min(LLVMBuildNSWSub(l_.b, x.n, j, ""), l_.I64(width_)),
                     x.k0};
-        LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(cell_), cell_, args, 10, "");
+        LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(cell_), cell_, args, 8, "");
       });
     });
   }
@@ -270,6 +272,17 @@ class ProductEmitter {
       });
     });
   }
+  // Rows as they are, up to a whole cell of them; past the last row, that one again.
+  void CopyRows(V a, V m0, V m, V k0, V k, V to) {
+    V rows = Mul(LLVMBuildSDiv(l_.b, Add(m, l_.I64(shape_.rows - 1)), l_.I64(shape_.rows), ""), l_.I64(shape_.rows));
+    V bytes = Mul(k, l_.I64(cpu::SizeOf(p_.sum)));
+    Loop(l_.I64(0), rows, 1, [&](V i) {
+      V row = Place(p_.a.outer, a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
+      V from = At(Sum(), a, Add(row, k0)), at = At(Sum(), to, Mul(i, l_.I64(kRowStride)));
+      LLVMBuildMemCpy(l_.b, at, static_cast<unsigned>(cpu::SizeOf(p_.sum)), from,
+                      static_cast<unsigned>(cpu::SizeOf(p_.sum)), bytes);
+    });
+  }
   // Panels [k][rows] of rows; past the last row, that one again.
   void PackRows(V a, V m0, V m, V k0, V k, V to) {
     const int64_t rows = shape_.rows;
@@ -290,7 +303,7 @@ class ProductEmitter {
   const Product& p_;
   const CellShape shape_;
   int64_t width_, columns_;  // of a cell; of all panels that are packed at a time
-  V cell_ = nullptr, scratch_ = nullptr, a_ = nullptr, b_ = nullptr, c_ = nullptr, left_ = nullptr;
+  V cell_ = nullptr, scratch_ = nullptr, a_ = nullptr, b_ = nullptr, c_ = nullptr;
   V a_steps_ = nullptr, a_rows_ = nullptr, b_steps_ = nullptr, b_columns_ = nullptr;
 };
 
@@ -303,12 +316,11 @@ bool HasProductCode(const Product& p) {
 }
 
 uint64_t ProductScratch(const Product& p) {
-  const int64_t rows = IsPacked(p) ? kRows : 0;
-  return static_cast<uint64_t>((kColumns + kWidest + rows) * DepthOf(p) * cpu::SizeOf(p.sum) + 63) / 64 * 64;
+  return static_cast<uint64_t>((kColumns * DepthOf(p) + kRows * kRowStride) * cpu::SizeOf(p.sum) + 63) / 64 * 64;
 }
 
-LLVMValueRef EmitProduct(const LlvmBuilder& l, const Product& p, unsigned vector_bytes, const std::string& name) {
-  return ProductEmitter(l, p, vector_bytes).Emit(name);
+LLVMValueRef EmitProduct(const LlvmBuilder& l, const Product& p, const Processor& processor, const std::string& name) {
+  return ProductEmitter(l, p, processor).Emit(name);
 }
 
 }  // namespace ricci::object

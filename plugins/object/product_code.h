@@ -2,14 +2,14 @@
 //
 // The same blocks as there (gemm_kernel.h): panels of packed columns, a block of sums in registers over at most 256
 // steps, added block by block. Each sum adds up the same numbers in the same order, so with fused multiply-add the bits
-// are those of the tiles. Rows are read where they lie unless a table says where that is or their type is narrower.
-// What is left over at an edge is computed in full from the last row or column, and stored in part, so nothing beyond
+// are those of the tiles. What is left over at an edge is computed in full from the last row or column, and stored in part, so nothing beyond
 // an operand is read.
 #ifndef RICCI_OBJECT_PRODUCT_CODE_H_
 #define RICCI_OBJECT_PRODUCT_CODE_H_
 #include <string>
 
 #include "llvm_builder.h"
+#include "processor_names.h"
 #include "product.h"
 
 namespace ricci::object {
@@ -18,9 +18,8 @@ namespace ricci::object {
 bool HasProductCode(const cpu::Product& p);
 // Scratch memory that it needs, aligned to 64, whatever the processor.
 uint64_t ProductScratch(const cpu::Product& p);
-// Emits `void name(ptr buffers, ptr scratch)`: buffers are the left and right operand and the result. `vector_bytes`:
-// of a register.
-LLVMValueRef EmitProduct(const cpu::LlvmBuilder& l, const cpu::Product& p, unsigned vector_bytes,
+// Emits `void name(ptr buffers, ptr scratch)`: buffers are the left and right operand and the result.
+LLVMValueRef EmitProduct(const cpu::LlvmBuilder& l, const cpu::Product& p, const Processor& processor,
                          const std::string& name);
 
 }  // namespace ricci::object
