@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "inlined_entry.h"
 #include "object_symbols.h"
 #include "plan_codegen.h"
 #include "product_code.h"
@@ -114,13 +115,8 @@ bool ObjectUnit::Add(const ricci_kernel_table* const* kernels, uint32_t n_kernel
                      const std::string& name, uint32_t opt_level, uint64_t& scratch_bytes, std::string& error) {
   LLVMModuleRef module = Runtime(error);
   if (module == nullptr) return false;
-  LlvmBuilder l{ctx_,
-                module,
-                LLVMCreateBuilderInContext(ctx_),
-                lanes(),
-                settings_.stack_local,
-                settings_.cuts,
-                lanes() == 16};
+  LlvmBuilder l{ctx_,           module,       LLVMCreateBuilderInContext(ctx_), lanes(), settings_.stack_local,
+                settings_.cuts, lanes() == 16};
   l.processor = &jit_->processor();
   l.stoppable = false;
   opt_level_ = std::max(opt_level_, opt_level);
@@ -178,8 +174,10 @@ void ObjectUnit::AddFunction(const LlvmBuilder& l, const ricci_plan& plan, const
   LLVMBuildStore(l.b, libraries, Field(l, args, offsetof(ricci_run_args, libraries)));
   LLVMBuildStore(l.b, args, Field(l, run, offsetof(cpu::RunState, args)));
   V call[] = {PointerArray(l, inputs, "inputs"), PointerArray(l, outputs, "outputs"), workspace, run};
-  LLVMBuildCall2(l.b, LLVMGlobalGetValueType(entry), entry, call, 4, "");
+  V called = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(entry), entry, call, 4, "");
   LLVMBuildRet(l.b, LLVMBuildAdd(l.b, LLVMBuildLoad2(l.b, l.i32(), failed, ""), l.I32(1), ""));
+  // Else pointers go through memory: a call of a small program would take 25 ns instead of 10.
+  InlineCall(called);
 }
 
 std::string ObjectUnit::Write(std::string& error) {

@@ -17,8 +17,7 @@
 #include "ricci/api_table.h"
 #include "ricci/ricci.h"
 
-namespace ricci::object {
-namespace {
+namespace ricci::object { namespace {
 
 struct Backend {
   ricci_ctx* ctx;

@@ -13,9 +13,9 @@ using cpu::Product;
 using cpu::ProductOperand;
 using V = LLVMValueRef;
 
-constexpr int64_t kRows = 96;                          // packed at a time; a multiple of the rows of every cell
-constexpr int64_t kColumns = 512;                      // packed at a time, at most
-constexpr int64_t kRowStride = cpu::kGemmDepth + 16;   // of rows that are packed as they are: no power of two
+constexpr int64_t kRows = 96;                         // packed at a time; a multiple of the rows of every cell
+constexpr int64_t kColumns = 512;                     // packed at a time, at most
+constexpr int64_t kRowStride = cpu::kGemmDepth + 16;  // of rows that are packed as they are: no power of two
 
 // A block of sums that stays in registers.
 struct CellShape {
@@ -134,8 +134,12 @@ class ProductEmitter {
     V adds = LLVMBuildICmp(l_.b, LLVMIntNE, LLVMGetParam(f, 7), l_.I64(0), "");
     const auto whole = [&](bool added) { WriteWhole(f, sums, added); };
     const auto part = [&](bool added) { WritePart(f, sums, added); };
-    const auto both = [&](auto write) { If(adds, [&] { write(true); }, [&] { write(false); }); };
-    If(LLVMBuildAnd(l_.b, all_rows, all_columns, ""), [&] { both(whole); }, [&] { both(part); });
+    const auto both = [&](auto write) {
+      If(
+          adds, [&] { write(true); }, [&] { write(false); });
+    };
+    If(
+        LLVMBuildAnd(l_.b, all_rows, all_columns, ""), [&] { both(whole); }, [&] { both(part); });
     LLVMBuildRetVoid(l_.b);
     return f;
   }
@@ -210,9 +214,7 @@ class ProductEmitter {
               Add(c, Mul(n, l_.I64(d.c_stride))));
     });
   }
-  V Left(V from, int64_t all, int64_t most) {
-    return Min(LLVMBuildNSWSub(l_.b, l_.I64(all), from, ""), l_.I64(most));
-  }
+  V Left(V from, int64_t all, int64_t most) { return Min(LLVMBuildNSWSub(l_.b, l_.I64(all), from, ""), l_.I64(most)); }
   void One(V a, V b, V c) {
     const int64_t depth = DepthOf(p_);
     V panels = scratch_, packed = At(Sum(), scratch_, l_.I64(kColumns * depth));

@@ -2,8 +2,8 @@
 //
 // The same blocks as there (gemm_kernel.h): panels of packed columns, a block of sums in registers over at most 256
 // steps, added block by block. Each sum adds up the same numbers in the same order, so with fused multiply-add the bits
-// are those of the tiles. What is left over at an edge is computed in full from the last row or column, and stored in part, so nothing beyond
-// an operand is read.
+// are those of the tiles. What is left over at an edge is computed in full from the last row or column, and stored in
+// part, so nothing beyond an operand is read.
 #ifndef RICCI_OBJECT_PRODUCT_CODE_H_
 #define RICCI_OBJECT_PRODUCT_CODE_H_
 #include <string>

@@ -1,8 +1,8 @@
 // compile -o: programs as functions in an object file or a static library, with a C header.
 //
-// Objects come from a context of their own, whose only device writes files (plugins/object); all that was compiled in it
-// is in one object. A static library has an object, and so a context, for each function, so that linkers take what is
-// called.
+// Objects come from a context of their own, whose only device writes files (plugins/object); all that was compiled in
+// it is in one object. A static library has an object, and so a context, for each function, so that linkers take what
+// is called.
 #include <algorithm>
 
 #include "cli/command.h"

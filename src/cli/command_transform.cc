@@ -33,7 +33,8 @@ void Grad(const Session& session, const Arguments& arguments) {
 
 void Jvp(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
-  const std::vector<uint8_t> active = Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  const std::vector<uint8_t> active =
+      Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
   ricci_program* out = nullptr;
   Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
   Write(out);
@@ -41,7 +42,8 @@ void Jvp(const Session& session, const Arguments& arguments) {
 
 void Vjp(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
-  const std::vector<uint8_t> wanted = Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  const std::vector<uint8_t> wanted =
+      Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
   const std::string part = arguments.option_or("part", "bwd");
   if (part != "fwd" && part != "bwd") throw UsageError("--part takes fwd or bwd");
   ricci_program *fwd = nullptr, *bwd = nullptr;

@@ -13,8 +13,7 @@ namespace {
 // Removes what it holds, unless that has been put into its place.
 struct Temporary {
   std::string path;
-  Temporary(const std::string& place, const std::string& bytes)
-      : path(place + ".new" + std::to_string(::getpid())) {
+  Temporary(const std::string& place, const std::string& bytes) : path(place + ".new" + std::to_string(::getpid())) {
     try {
       WriteAll(path, bytes);
     } catch (const Failure&) {

@@ -9,36 +9,55 @@ namespace {
 
 // By dtype: the C type of an element. 16-bit and narrower floats are their bits, complex numbers pairs.
 constexpr std::array<const char*, RICCI_KEY + 1> kTypes = {
-    "",         "uint8_t",  "int8_t",   "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-    "uint16_t", "uint16_t", "float",    "double",  "float",   "double",  "uint8_t", "uint8_t",  "uint8_t",  "uint8_t",
-    "uint64_t"};
+    "",         "uint8_t",  "int8_t",   "int16_t",  "int32_t",  "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float",   "double",
+    "float",    "double",   "uint8_t",  "uint8_t",  "uint8_t",  "uint8_t", "uint64_t"};
 
 // How such elements are written, where the C type does not say it.
-constexpr std::array<const char*, RICCI_KEY + 1> kNotes = {
-    "", ", each 0 or 1", "", "", "", "", "", "", "", "", ", as bits", ", as bits", "", "", ", pairs re, im",
-    ", pairs re, im", ", as bits", ", as bits", ", as bits", ", as bits", ""};
+constexpr std::array<const char*, RICCI_KEY + 1> kNotes = {"",
+                                                           ", each 0 or 1",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           "",
+                                                           ", as bits",
+                                                           ", as bits",
+                                                           "",
+                                                           "",
+                                                           ", pairs re, im",
+                                                           ", pairs re, im",
+                                                           ", as bits",
+                                                           ", as bits",
+                                                           ", as bits",
+                                                           ", as bits",
+                                                           ""};
 
 // Words of C and C++ that no function can have as its name, and names of the libraries that an object is linked with.
 constexpr std::string_view kTaken[] = {
-    "alignas",  "alignof",  "and",     "asm",      "auto",      "bool",     "break",    "case",     "catch",
-    "char",     "class",    "concept", "const",    "constexpr", "continue", "decltype", "default",  "delete",
-    "do",       "double",   "else",    "enum",     "explicit",  "export",   "extern",   "false",    "float",
-    "for",      "friend",   "goto",    "if",       "inline",    "int",      "long",     "main",     "memcpy",
-    "memmove",  "memset",   "mutable", "namespace", "new",      "noexcept", "not",      "nullptr",  "operator",
-    "or",       "private",  "protected", "public", "register",  "requires", "restrict", "return",   "short",
-    "signed",   "sizeof",   "static",  "struct",   "switch",    "template", "this",     "throw",    "true",
-    "try",      "typedef",  "typename", "union",   "unsigned",  "using",    "virtual",  "void",     "volatile",
-    "while",    "xor",      "acos",    "asin",     "atan",      "cbrt",     "ceil",     "cos",      "exp",
-    "fma",      "floor",    "fmod",    "log",      "pow",       "round",    "sin",      "sqrt",     "tan",
-    "trunc",    "exit",     "abort",   "free",     "malloc",    "printf",   "lgamma_r", "rint",     "nearbyint",
-    "roundeven", "exp2",    "log2",    "log10",    "atan2",     "int8_t",   "int16_t",  "int32_t",  "int64_t",
-    "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "size_t"};
+    "alignas",   "alignof",  "and",       "asm",       "auto",      "bool",     "break",    "case",    "catch",
+    "char",      "class",    "concept",   "const",     "constexpr", "continue", "decltype", "default", "delete",
+    "do",        "double",   "else",      "enum",      "explicit",  "export",   "extern",   "false",   "float",
+    "for",       "friend",   "goto",      "if",        "inline",    "int",      "long",     "main",    "memcpy",
+    "memmove",   "memset",   "mutable",   "namespace", "new",       "noexcept", "not",      "nullptr", "operator",
+    "or",        "private",  "protected", "public",    "register",  "requires", "restrict", "return",  "short",
+    "signed",    "sizeof",   "static",    "struct",    "switch",    "template", "this",     "throw",   "true",
+    "try",       "typedef",  "typename",  "union",     "unsigned",  "using",    "virtual",  "void",    "volatile",
+    "while",     "xor",      "acos",      "asin",      "atan",      "cbrt",     "ceil",     "cos",     "exp",
+    "fma",       "floor",    "fmod",      "log",       "pow",       "round",    "sin",      "sqrt",    "tan",
+    "trunc",     "exit",     "abort",     "free",      "malloc",    "printf",   "lgamma_r", "rint",    "nearbyint",
+    "roundeven", "exp2",     "log2",      "log10",     "atan2",     "int8_t",   "int16_t",  "int32_t", "int64_t",
+    "uint8_t",   "uint16_t", "uint32_t",  "uint64_t",  "size_t"};
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string Upper(std::string text) {
-  for (char& c : text) c = IsLetter(c) || IsDigit(c) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+  for (char& c : text)
+    c = IsLetter(c) || IsDigit(c) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
   return text;
 }
 

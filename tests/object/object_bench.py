@@ -22,7 +22,8 @@ HOST = """#define _POSIX_C_SOURCE 199309L
 #include "all.h"
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
 static void *room(size_t n, int kind) {
-  char *p = aligned_alloc(64, (n + 127) / 64 * 64);
+  static size_t apart = 0;  /* addresses that differ by 4096 disturb each other */
+  char *p = (char *)aligned_alloc(64, (n + 127) / 64 * 64 + 4096) + (apart += 320) % 4096 / 64 * 64;
   for (size_t i = 0; i + 8 <= n + 63; i += 4) {
     const float f = 0.25f + (float)(i % 97) / 64; const double d = f; const unsigned u = (unsigned)i;
     if (kind == 'd' && i % 8 == 0) *(double *)(p + i) = d;
