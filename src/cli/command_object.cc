@@ -245,6 +245,9 @@ void WriteObjects(const Arguments& arguments) {
   if (!header) throw UsageError("-o writes an object file and takes -h FILE.h, for its C header");
   if (*header == path) throw UsageError("-o and -h name the same file " + path);
   if (arguments.operands().empty()) throw UsageError("takes a FILE");
+  if (arguments.flag("explain") || arguments.option("dump") || arguments.option("device")) {
+    throw UsageError("-o takes neither --explain, --dump nor --device: objects run on processors, see --target");
+  }
   const bool library = EndsWith(path, ".a");
   if (arguments.operands().size() > 1 && !library) {
     throw UsageError("several programs become a static library; name it with -o FILE.a, not " + path);

@@ -277,6 +277,10 @@ ERRORS = [
     (F, ("-o", "out.o", "-h", "none/out.h"), "none/out.h: cannot be written: No such file or directory\n"),
     (F, ("-o", "out.o"), "compile: -o writes an object file and takes -h FILE.h, for its C header; `ricci help compile`"
                          " lists its options\n"),
+    (F, (*OBJECT, "--device", "cuda"), "compile: -o takes neither --explain, --dump nor --device: objects run on"
+                                       " processors, see --target; `ricci help compile` lists its options\n"),
+    ("program f(%x: f16[3]) { %y: f16[3] = sin(%x) return %y }", (*OBJECT, "--cpu", "x86-64-v2"),
+     "object: its code would call __extendhfsf2, which the C library does not have; a newer processor"),
     (F, ("--cpu", "native"), "compile: --cpu is for object files; name one with -o FILE.o; `ricci help compile` lists its"
                              " options\n"),
     (F, (*OBJECT, "--name", "2f"), "--name: `2f` is no C identifier; choose another\n"),
