@@ -139,7 +139,7 @@ bool ObjectUnit::Add(const ricci_kernel_table* const* kernels, uint32_t n_kernel
   return false;
 }
 
-// `int name(inputs, outputs, workspace)`: 0, or 1 + the number of the check that failed.
+// `int name(inputs, outputs, workspace)`: 0, or 1 + the number of the check that failed (their numbers begin with 0).
 void ObjectUnit::AddFunction(const LlvmBuilder& l, const ricci_plan& plan, const std::string& name,
                              uint64_t scratch) const {
   V entry = LLVMGetNamedFunction(l.module, cpu::kEntryName);

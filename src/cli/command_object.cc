@@ -197,13 +197,26 @@ std::string ObjectOf(const ricci_executable* x) {
   return object;
 }
 
+// What each check of the program says, by number.
+std::vector<std::string> ChecksOf(const ricci_executable* x) {
+  std::string text;
+  Check(ricci_executable_dump(x, "checks", 6, &text, AppendTo));
+  std::vector<std::string> out;
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = text.find('\n', from), message = text.find(": ", from) + 2;
+    out.push_back(text.substr(message, end - message));
+    from = end + 1;
+  }
+  return out;
+}
+
 ObjectFunction Described(const Arguments& arguments, const Function& f, const ricci_executable* x) {
   ricci_executable_stats s{};
   s.hdr.size = sizeof s;
   ricci_executable_info(x, &s);
   const uint64_t bytes = (s.arena_bytes + 63) / 64 * 64 + s.scratch_bytes;
   const bool own = arguments.option_or("workspace", "caller") == "own";
-  return {f.name, f.what, SignatureOf(f.program.get()), bytes == 0 || own ? 0 : bytes + 63, own};
+  return {f.name, f.what, SignatureOf(f.program.get()), ChecksOf(x), bytes == 0 || own ? 0 : bytes + 63, own};
 }
 
 struct Written {

@@ -220,9 +220,10 @@ std::span<const Command> RunCommands() {
   static const std::string compile_details =
       "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
       "                 once or again; on cuda also registers, occupancy and bytes of each kernel\n"
-      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, or\n"
-      "                 object, which is a file; on cpu also assembly; on cuda source (the kernels alone), ptx and\n"
-      "                 sass, which needs --config cuda.disassembler=PATH (of nvdisasm)\n"
+      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, checks\n"
+      "                 (what each failure of a run means), or object, which is a file; on cpu also assembly; on\n"
+      "                 cuda source (the kernels alone), ptx and sass, which needs\n"
+      "                 --config cuda.disassembler=PATH (of nvdisasm)\n"
       "  --device KIND  ref, cpu, cuda (default: the best one); --config cuda.arch=sm_90a needs no GPU\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"

@@ -99,6 +99,9 @@ std::string Function(const Session& session, const ObjectFunction& f) {
     text += Line(session, f.signature.results[i], name);
     list += (list.empty() ? "" : ", ") + Parameter(session, f.signature.results[i], name, /*is_input=*/false);
   }
+  for (size_t i = 0; i < f.checks.size(); ++i) {
+    text += " *   returns " + std::to_string(i + 1) + ": " + Quiet(f.checks[i]) + "\n";
+  }
   const std::string macro = Upper(f.name) + "_WORKSPACE_BYTES";
   if (f.own_workspace) {
     text += " * Its working memory is in the object: one call at a time, of all threads. */\n";
@@ -128,7 +131,7 @@ std::string HeaderText(const Session& session, const std::vector<ObjectFunction>
   const std::string guard = "RICCI_OBJECT_" + Upper(file_name) + "_";
   std::string text = "/* " + Quiet(file_name) + ": functions compiled by Ricci for " + processor + R"(.
  *
- * Each returns 0, or 1 + the number of the first check in the program that failed; the outputs are then not to be used.
+ * Each returns 0, or the number of the first check in the program that failed; the outputs are then not to be used.
  * Arrays are dense and row by row (the last index varies fastest), aligned to their elements, and stay the caller's;
  * outputs overlap neither each other nor inputs. Inputs are only read. Nothing is allocated or kept between calls: calls
  * on any threads at once are fine, each with outputs and a workspace of its own. Link libm. */

@@ -13,8 +13,9 @@ struct ObjectFunction {
   std::string name;  // a C identifier
   std::string what;  // `program f of f.ricci`, `gradient of ...`
   Signature signature;
-  uint64_t workspace_bytes = 0;  // for the caller to give; 0: none
-  bool own_workspace = false;    // it has memory of its own
+  std::vector<std::string> checks;  // by number, what it means that one does not hold
+  uint64_t workspace_bytes = 0;     // for the caller to give; 0: none
+  bool own_workspace = false;       // it has memory of its own
 };
 
 // Whether C and C++ have `name` as a free identifier; else what is wrong with it.

@@ -242,6 +242,8 @@ int main(void) {
 }
 """)
     run("gcc", "-std=c11", f"-I{folder}", folder / "host.c", folder / "all.o", "-lm", "-o", folder / "host")
+    header = (folder / "all.h").read_text()
+    assert " *   returns 1: " in header and "not positive" in header, header
     assert run(folder / "host") == b"0 1 0", run(folder / "host")
 
 
