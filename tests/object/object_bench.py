@@ -9,18 +9,23 @@ import sys
 import tempfile
 
 from object_files import parameters, run
-from object_programs import PROGRAMS, _cholesky, _product
+from object_programs import PROGRAMS, cholesky, product
 
 CASES = [p for p in PROGRAMS if p[0] in ("elementwise", "reduction", "scans", "ffts", "sorts", "threefry", "cholesky_f32")]
-CASES += [_product(f"square{n}", n, n, n) for n in (32, 64, 128, 256, 512, 1024)]
-CASES += [_product("square_f64", 256, 256, 256, "f64"), _product("turned256", 256, 256, 256, "f32", 1), _cholesky("chol128", 128, "f64")]
+CASES += [product(f"square{n}", n, n, n) for n in (32, 64, 128, 256, 512, 1024)]
+CASES += [product("square_f64", 256, 256, 256, "f64"), product("turned256", 256, 256, 256, "f32", 1)]
+CASES += [cholesky("chol128", 128, "f64")]
 SIZES = {"f32": 4, "f64": 8, "i32": 4, "u32": 4, "c64": 8}
 HOST = """#define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "all.h"
-static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 static void *room(size_t n, int kind) {
   static size_t apart = 0;  /* addresses that differ by 4096 disturb each other */
   char *p = (char *)aligned_alloc(64, (n + 127) / 64 * 64 + 4096) + (apart += 320) % 4096 / 64 * 64;

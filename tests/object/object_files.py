@@ -153,7 +153,8 @@ def compare(case, got, exact):
 def check_symbols(library):
     """Only the C library's libm and functions of memory are missing, and nothing can be written."""
     libm = run("gcc", "-print-file-name=libm.so.6").decode().strip()
-    math_names = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", libm).decode().splitlines()}
+    defined = run("nm", "-D", "--defined-only", libm).decode().splitlines()
+    math_names = {line.split()[-1].split("@")[0] for line in defined}
     for line in run("nm", "-u", library).decode().splitlines():
         words = line.split()
         if len(words) == 2 and words[1] not in MEMORY | math_names:
@@ -201,13 +202,19 @@ def functions(tool, folder):
     run(tool, "compile", folder / "valley.ricci", "-o", folder / "all.o", "-h", folder / "all.h", "--cpu", "native",
         "--derivatives", "grad,jvp,hvp", "--vmap", "5")
     text = folder / "valley.ricci"
-    made = {"valley": run(tool, "print", text), "valley_grad": run(tool, "grad", text), "valley_jvp": run(tool, "jvp", text)}
+    made = {"valley": run(tool, "print", text), "valley_grad": run(tool, "grad", text),
+            "valley_jvp": run(tool, "jvp", text)}
     cases = []
     for name, program in made.items():
         mapped = run(tool, "vmap", "--size", "5", "-", input=program).decode()
         cases.append(Case(tool, folder, name, mapped))
     for case, got in zip(cases, outputs(cases, folder, folder / "all.o", ("gcc", "-g")), strict=True):
         compare(case, got, exact=False)
+    first = (folder / "all.o").read_bytes()
+    (folder / "valley.ricci").write_text(VALLEY)
+    run(tool, "compile", folder / "valley.ricci", "-o", folder / "all.o", "-h", folder / "all.h", "--cpu", "native",
+        "--derivatives", "grad,jvp,hvp", "--vmap", "5")
+    assert (folder / "all.o").read_bytes() == first, "the same program gives other bytes"
     check_hessian(folder)
     check_failure(tool, folder)
 

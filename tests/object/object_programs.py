@@ -3,18 +3,18 @@
 STEP = "cond_nconsts=1 body_nconsts=0"
 
 
-def _square(n, dtype="f32"):
+def square(n, dtype="f32"):
     return f"{dtype}[{n},{n}]"
 
 
-def _product(name, m, k, n, dtype="f32", rhs=0):
+def product(name, m, k, n, dtype="f32", rhs=0):
     b = f"{dtype}[{k},{n}]" if rhs == 0 else f"{dtype}[{n},{k}]"
     return (name, f"program {name}(%a: {dtype}[{m},{k}], %b: {b}) {{ %c: {dtype}[{m},{n}] = dot_general(%a, %b)"
                   f" lhs_contract=[1] rhs_contract=[{rhs}] return %c }}")
 
 
-def _cholesky(name, n, dtype):
-    t = _square(n, dtype)
+def cholesky(name, n, dtype):
+    t = square(n, dtype)
     return (name, f"program {name}(%x: {t}) {{ %s: {t} = dot_general(%x, %x) lhs_contract=[1] rhs_contract=[1]"
                   f" %i: i32[{n},{n}] = iota() dtype=i32 shape=[{n},{n}] dimension=0"
                   f" %j: i32[{n},{n}] = iota() dtype=i32 shape=[{n},{n}] dimension=1 %e: bool[{n},{n}] = eq(%i, %j)"
@@ -43,10 +43,10 @@ PROGRAMS = [
     ("conds", "program conds(%i: i32[], %x: f32[3]) { %y: f32[3] = cond(%i, %x) branches=[program(%x: f32[3])"
               " { %s: f32[3] = sin(%x) return %s }, program(%x: f32[3]) { %s: f32[3] = mul(%x, %x) return %s }]"
               " return %y }"),
-    _product("small_product", 3, 4, 5),
-    _product("large_product", 131, 517, 101),
-    _product("tall_product", 97, 65, 600, "f64"),
-    _product("turned_product", 70, 300, 90, "f32", rhs=1),
+    product("small_product", 3, 4, 5),
+    product("large_product", 131, 517, 101),
+    product("tall_product", 97, 65, 600, "f64"),
+    product("turned_product", 70, 300, 90, "f32", rhs=1),
     ("batched_product", "program batched_product(%a: f32[5,40,33], %b: f32[5,33,41]) { %c: f32[5,40,41] ="
                         " dot_general(%a, %b) lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0] return %c }"),
     ("split_product", "program split_product(%a: f32[6,50,7,9], %b: f32[7,9,80]) { %c: f32[6,50,80] ="
@@ -54,8 +54,8 @@ PROGRAMS = [
     ("repeated_products", "program repeated_products(%a: f64[40,40]) { " +
      "".join(f"%s{i}: f64[40,40] = {'dot_general(%a, %a)' if i == 0 else f'dot_general(%t{i - 1}, %a)'} lhs_contract=[1]"
              f" rhs_contract=[0] %t{i}: f64[40,40] = tanh(%s{i}) " for i in range(40)) + "return %t39 }"),
-    _cholesky("cholesky_f32", 12, "f32"),
-    _cholesky("cholesky_f64", 70, "f64"),
+    cholesky("cholesky_f32", 12, "f32"),
+    cholesky("cholesky_f64", 70, "f64"),
     ("ffts", "program ffts(%x: f32[8,120]) { %z: c64[8,61] = fft(%x) fft_type=\"RFFT\" fft_lengths=[120]"
              " %r: f32[8,61] = real(%z) %i: f32[8,61] = imag(%z) return %z, %r, %i }"),
     ("sorts", "program sorts(%x: f32[1000]) { %y: f32[1000] = sort(%x) dimension=0 is_stable=true num_keys=1 return %y }"),
