@@ -40,7 +40,7 @@ class ObjectUnit {
   std::unique_ptr<cpu::Jit> jit_;
   LLVMContextRef ctx_;
   LLVMModuleRef all_;
-  uint32_t opt_level_ = 2;
+  uint32_t opt_level_ = 1;  // the highest of all functions
 };
 
 }  // namespace ricci::object
