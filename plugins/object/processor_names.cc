@@ -49,12 +49,9 @@ void SetRegisters(const Target& t, const llvm::MCSubtargetInfo& facts, Processor
   out.vector_bytes = avx512 ? 64 : x86 && facts.checkFeatures("+avx2") ? 32 : 16;
 }
 
-std::string NamesOf(const llvm::MCSubtargetInfo& facts) {
-  std::string names;
-  for (const auto& processor : facts.getAllProcessorDescriptions()) {
-    names += (names.empty() ? "" : " ") + std::string(processor.Key);
-  }
-  return names;
+// LLVM ends the process where an x86 processor has no 64-bit code.
+bool HasCode(const Target& t, const llvm::MCSubtargetInfo& facts) {
+  return t.name != kTargets[0].name || facts.checkFeatures("+64bit");
 }
 
 std::string TakeMessage(char* text) {
@@ -90,8 +87,12 @@ bool FindProcessor(std::string_view target, std::string_view name, Processor& ou
   }
   const Facts all = facts_of("", "");
   out.name = name.empty() ? t->usual : name;
-  if (!all->isCPUStringValid(out.name)) {
-    error = "processor `" + out.name + "` is unknown; for " + out.triple + " there are native " + NamesOf(*all);
+  const bool known_name = all->isCPUStringValid(out.name);  // other names of listed ones too
+  if (!known_name || !HasCode(*t, *facts_of(out.name, ""))) {
+    error = "processor `" + out.name + "` is unknown; for " + out.triple + " there are" + (t->is_here ? " native" : "");
+    for (const auto& processor : all->getAllProcessorDescriptions()) {
+      if (HasCode(*t, *facts_of(processor.Key, ""))) error += std::string(" ") + processor.Key;
+    }
     return false;
   }
   SetRegisters(*t, *facts_of(out.name, ""), out);

@@ -277,6 +277,7 @@ PRINTS = "program f(%x: f64[]) {\n  debug_print(%x) fmt=\"x = {}\"\n  return %x\
 OBJECT = ("-o", "out.o", "-h", "out.h")
 ERRORS = [
     (F, (*OBJECT, "--cpu", "8086"), "object: processor `8086` is unknown; for x86_64-linux-gnu there are native "),
+    (F, (*OBJECT, "--cpu", "i386"), "object: processor `i386` is unknown; for x86_64-linux-gnu there are native "),
     (F, (*OBJECT, "--target", "vax"),
      "object: target `vax` is unknown; there are x86_64-linux-gnu and aarch64-linux-gnu\n"),
     (F, (*OBJECT, "--target", "aarch64-linux-gnu", "--cpu", "native"),
