@@ -30,7 +30,10 @@ static void *room(size_t n, int kind) {
   static size_t apart = 0;  /* addresses that differ by 4096 disturb each other */
   char *p = (char *)aligned_alloc(64, (n + 127) / 64 * 64 + 4096) + (apart += 320) % 4096 / 64 * 64;
   for (size_t i = 0; i + 8 <= n + 63; i += 4) {
-    const float f = 0.25f + (float)(i % 97) / 64; const double d = f; const unsigned u = (unsigned)i;
+    static unsigned state = 1;  /* numbers as those of the tool: times of special functions depend on them */
+    const unsigned u = state = state * 1664525u + 1013904223u;
+    const double d = u / 4294967296.0;
+    const float f = (float)d;
     if (kind == 'd' && i % 8 == 0) *(double *)(p + i) = d;
     if (kind == 'f') *(float *)(p + i) = f;
     if (kind == 'i') *(unsigned *)(p + i) = u;
