@@ -27,7 +27,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ricci-config.cmake.in ${
 # Before 1.0 a minor version may change the ABI.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ricci-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ricci-config.cmake ${PROJECT_BINARY_DIR}/ricci-config-version.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin_entry.c.in
+              ${CMAKE_CURRENT_LIST_DIR}/aot.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin_entry.c.in
               ${CMAKE_CURRENT_LIST_DIR}/plugin_forwarders.c ${CMAKE_CURRENT_LIST_DIR}/plugin_exports.map
         DESTINATION ${ricci_package_dir})
 
@@ -68,7 +68,7 @@ if(TARGET ricci_plugin_cpu)
                 ${PROJECT_SOURCE_DIR}/samples/sample_checks.h ${PROJECT_SOURCE_DIR}/samples/batch_first.h
                 ${PROJECT_SOURCE_DIR}/samples/type_text.h
           DESTINATION ${ricci_share}/samples)
-  foreach(folder custom_primitive from_jax game_loop mujoco quickstart data spline block_tridiagonal repeat fast_erf)
+  foreach(folder aot custom_primitive from_jax game_loop mujoco quickstart data spline block_tridiagonal repeat fast_erf)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/${folder} DESTINATION ${ricci_share}/samples)
   endforeach()
 endif()

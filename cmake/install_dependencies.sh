@@ -29,6 +29,9 @@ test_packages='
   libclang-rt-14-dev      # 14.0.6
   python3                 # 3.11
   python3-venv            # 3.11
+  gcc-aarch64-linux-gnu   # 12.2.0; objects for AArch64
+  libc6-dev-arm64-cross   # 2.36
+  qemu-user               # 7.2
   rustc                   # 1.63.0
   cargo                   # 0.66.0
   abigail-tools           # 2.2

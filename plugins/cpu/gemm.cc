@@ -119,12 +119,8 @@ ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
 
 ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
   return GuardLibrary([&]() -> ricci_status* {
-    Dot d;
     auto p = std::make_unique<Product>();
-    if (!Read(op, d) || !Make(d, *p)) {
-      return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
-    }
-    FillTables(d, *p);
+    if (!PlanGemm(op, *p)) return ricci_status_make(RICCI_INTERNAL, "dot_general: planned what did not match", 39);
     Describe(std::move(p), out);
     return nullptr;
   });
@@ -133,6 +129,13 @@ ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
 constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, RunProduct, DropProduct};
 
 }  // namespace
+
+bool PlanGemm(const ricci_op* op, Product& p) {
+  Dot d;
+  if (!Read(op, d) || !Make(d, p)) return false;
+  FillTables(d, p);
+  return true;
+}
 
 ricci_status* AddGemm(ricci_ctx* ctx) { return AddLibrary(ctx, "dot_general", Match, &kLibrary); }
 

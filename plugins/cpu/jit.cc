@@ -89,6 +89,18 @@ void KeepError(LLVMDiagnosticInfoRef info, void* error) {
   LLVMDisposeMessage(description);
 }
 
+// Keeps what LLVM reports about a context while it lives.
+class Reported {
+ public:
+  explicit Reported(LLVMContextRef ctx) : ctx_(ctx) { LLVMContextSetDiagnosticHandler(ctx_, KeepError, &text); }
+  ~Reported() { LLVMContextSetDiagnosticHandler(ctx_, nullptr, nullptr); }
+  Reported(const Reported&) = delete;
+  std::string text;
+
+ private:
+  LLVMContextRef ctx_;
+};
+
 }  // namespace
 
 struct Jit::Impl {
@@ -111,6 +123,8 @@ struct Jit::Impl {
   bool Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& error);
   ObjectFile Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
                   std::string& error);
+  // The same of a module that stays the caller's.
+  ObjectFile EmitOf(LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type, std::string& error);
 };
 
 Jit::~Jit() = default;
@@ -125,7 +139,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   std::unique_ptr<Jit> jit(new Jit);
   jit->impl_ = std::make_unique<Impl>();
   jit->viewers_ = settings.viewers;
-  char* triple = LLVMGetDefaultTargetTriple();
+  char* triple = settings.triple == nullptr ? LLVMGetDefaultTargetTriple() : LLVMCreateMessage(settings.triple);
   jit->impl_->processor.triple = triple;
   LLVMTargetRef target;
   char* message = nullptr;
@@ -177,9 +191,12 @@ bool Jit::Impl::Optimize(LLVMModuleRef module, uint32_t opt_level, std::string& 
 ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type,
                            std::string& error) {
   const Module owner{ctx, module};
+  return EmitOf(module, opt_level, type, error);
+}
+
+ObjectFile Jit::Impl::EmitOf(LLVMModuleRef module, uint32_t opt_level, LLVMCodeGenFileType type, std::string& error) {
   std::lock_guard lock(mutex);
-  std::string reported;
-  LLVMContextSetDiagnosticHandler(ctx, KeepError, &reported);
+  Reported reported(LLVMGetModuleContext(module));
   if (!Optimize(module, opt_level, error)) return nullptr;
   LLVMMemoryBufferRef buffer = nullptr;
   char* message = nullptr;
@@ -189,8 +206,8 @@ ObjectFile Jit::Impl::Emit(LLVMContextRef ctx, LLVMModuleRef module, uint32_t op
     return nullptr;
   }
   ObjectFile object(buffer);
-  if (reported.empty()) return object;
-  error = reported;
+  if (reported.text.empty()) return object;
+  error = reported.text;
   return nullptr;
 }
 
@@ -250,6 +267,13 @@ std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef mod
 
 std::string Jit::Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error) {
   const ObjectFile object = impl_->Emit(ctx, module, opt_level, LLVMObjectFile, error);
+  if (object == nullptr) return {};
+  const std::span<const char> bytes = BytesOf(object);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string Jit::ObjectOf(LLVMModuleRef module, uint32_t opt_level, std::string& error) {
+  const ObjectFile object = impl_->EmitOf(module, opt_level, LLVMObjectFile, error);
   if (object == nullptr) return {};
   const std::span<const char> bytes = BytesOf(object);
   return {bytes.begin(), bytes.end()};

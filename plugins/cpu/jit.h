@@ -51,6 +51,8 @@ class Jit {
   std::string Version() const;
   // The object file that Compile would load. Empty with `error` on failure.
   std::string Object(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
+  // The same of a module that stays the caller's.
+  std::string ObjectOf(LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The same as text.
   std::string Assembly(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error);
   // The module after optimisation, as text; takes it and its context. Empty with `error` on failure.

@@ -71,6 +71,7 @@ V EmitLoadOfArgs(const LlvmBuilder& l, V run, uint64_t offset, const char* name)
 }
 
 void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
+  if (!l.stoppable) return;
   LLVMBasicBlockRef ask = l.NewBlock("ask"), next = l.NewBlock("next");
   V watched = Load(l, l.i32(), run, offsetof(RunState, watched), "watched");
   LLVMBuildCondBr(l.b, IsNotZero(l, watched), ask, next);
@@ -80,6 +81,7 @@ void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
 }
 
 void EmitEndIfStopped(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
+  if (!l.stoppable) return;
   LLVMBasicBlockRef next = l.NewBlock("next");
   V stopped = Load(l, l.i32(), run, offsetof(RunState, stopped), "stopped");
   LLVMSetOrdering(stopped, LLVMAtomicOrderingMonotonic);

@@ -20,6 +20,7 @@ struct Settings {
   const char* features = "";            // additional ones of that processor, in LLVM's form: `+avx512f,+avx512vl`
   Viewers viewers;                      // who is shown the code
   std::optional<cpu_set_t> processors;  // that the pool's threads run on; none: any
+  const char* triple = nullptr;         // the target, in LLVM's form; NULL: this machine
 };
 
 // Registers a backend without the library lowerings; call from a plugin's attach.

@@ -13,6 +13,8 @@ struct Command {
   std::string_view details;  // of `ricci help NAME`: one line per option
   std::vector<std::string_view> options, flags;
   void (*run)(const Session& session, const Arguments& arguments);
+  // Options of one letter and the long ones that they stand for. `-h` is the help where it is none of these.
+  std::vector<std::pair<std::string_view, std::string_view>> letters = {};
 };
 
 // The groups, one per file.
@@ -27,6 +29,12 @@ std::span<const Command> CacheCommands();      // cache
 
 // The single operand FILE, loaded.
 Program LoadOperand(const Session& session, const Arguments& arguments);
+
+// The parameters of --wrt; those of a floating type if it is not given.
+std::vector<uint32_t> WantedParameters(const Session& session, const Arguments& arguments, const ricci_program* p);
+
+// `compile` with --output: the operands as an object file or a static library, with a header.
+void WriteObjects(const Arguments& arguments);
 
 }}}  // namespace ricci::v0::cli
 #endif

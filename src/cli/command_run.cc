@@ -112,6 +112,12 @@ bool HasNative(const Session& session, const Arguments& arguments) {
 }
 
 void CompileCommand(const Session& session, const Arguments& arguments) {
+  if (arguments.option("output")) return WriteObjects(arguments);
+  for (const char* of_objects : {"header", "name", "derivatives", "wrt", "vmap", "cpu", "target", "workspace"}) {
+    if (arguments.option(of_objects)) {
+      throw UsageError("--" + std::string(of_objects) + " is for object files; name one with -o FILE.o");
+    }
+  }
   if (arguments.flag("explain") && arguments.option("dump")) throw UsageError("takes one of --explain and --dump");
   const Program p = LoadOperand(session, arguments);
   const Executable x = CompileOperand(session, arguments, p);
@@ -217,14 +223,25 @@ std::span<const Command> RunCommands() {
   static const std::string compile_details =
       "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
       "                 once or again; on cuda also registers, occupancy and bytes of each kernel\n"
-      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, or\n"
-      "                 object, which is a file; on cpu also assembly; on cuda source (the kernels alone), ptx and\n"
-      "                 sass, which needs --config cuda.disassembler=PATH (of nvdisasm)\n"
+      "  --dump STAGE   program, optimized, kernels, plan, native, all of these, the name of a pass, checks\n"
+      "                 (what each failure of a run means), or object, which is a file; on cpu also assembly; on\n"
+      "                 cuda source (the kernels alone), ptx and sass, which needs\n"
+      "                 --config cuda.disassembler=PATH (of nvdisasm)\n"
       "  --device KIND  ref, cpu, cuda (default: the best one); --config cuda.arch=sm_90a needs no GPU\n"
       "  --opt N        1 compiles fast, 2 and 3 run fast\n"
       "  --passes A,B   only these passes, and those that every plan needs\n"
       "  --skip A,B     all passes but these\n"
       "  --cache DIR    keeps what is compiled there, and does not compile it again (`ricci help cache`)\n"
+      "\nObject files, for programs in C or C++ that link nothing of Ricci (plugins/object/README.md):\n"
+      "  -o FILE.o      the program as `int NAME(inputs, outputs, workspace)`; FILE.a takes several FILEs\n"
+      "  -h FILE.h      its C header: shapes, types, ownership, threads, size of the workspace\n"
+      "  --name NAME    of the function (default: the program's)\n"
+      "  --derivatives grad,jvp,hvp   adds NAME_grad, NAME_jvp, NAME_hvp (hvp: Hessian times a vector)\n"
+      "  --wrt 0,2      parameters to differentiate by (default: all floating ones)\n"
+      "  --vmap N       all functions over a leading dimension of N\n"
+      "  --cpu NAME     x86-64, x86-64-v2, x86-64-v3 (default), x86-64-v4, native, or any of LLVM's names\n"
+      "  --target NAME  x86_64-linux-gnu, aarch64-linux-gnu (default: this machine's)\n"
+      "  --workspace KIND   caller (default) or own: in the object, which then serves one thread at a time\n"
       "\nPasses, in their order:\n    " +
       PassList();
   static const Command kCommands[] = {
@@ -236,12 +253,14 @@ std::span<const Command> RunCommands() {
        {"check-nans"},
        Run},
       {"compile",
-       "[OPTIONS] FILE",
-       "compiles a program; prints statistics or a stage",
+       "[OPTIONS] FILE [-o FILE.o -h FILE.h]",
+       "compiles a program; prints statistics or a stage, or writes an object file",
        compile_details,
-       {"device", "opt", "dump", "passes", "skip", "cache"},
+       {"device", "opt", "dump", "passes", "skip", "cache", "output", "header", "name", "derivatives", "wrt", "vmap",
+        "cpu", "target", "workspace"},
        {"explain"},
-       CompileCommand},
+       CompileCommand,
+       {{"-o", "output"}, {"-h", "header"}}},
       {"bench",
        "[OPTIONS] FILE",
        "measures a program with bound inputs and results",

@@ -17,20 +17,6 @@ std::vector<uint32_t> Checked(const std::vector<int64_t>& given, const std::stri
   return {given.begin(), given.end()};
 }
 
-// The parameters of --wrt; those of a floating type if it is not given.
-std::vector<uint32_t> Wanted(const Session& session, const Arguments& arguments, const ricci_program* p) {
-  const std::vector<ricci_type> params = SignatureOf(p).params;
-  std::vector<uint32_t> out;
-  if (const auto given = arguments.integers("wrt", INT64_MIN, INT64_MAX)) {
-    if (given->empty()) throw UsageError("--wrt names no parameter");
-    return Checked(*given, "wrt", params.size());
-  }
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    const uint32_t dtype = session.Info(params[i]).dtype;
-    if (dtype >= RICCI_F16 && dtype <= RICCI_F4E2M1FN) out.push_back(i);
-  }
-  return out;
-}
 std::vector<uint8_t> Mask(const std::vector<uint32_t>& wanted, size_t n) {
   std::vector<uint8_t> mask(n, 0);
   for (uint32_t i : wanted) mask[i] = 1;
@@ -39,7 +25,7 @@ std::vector<uint8_t> Mask(const std::vector<uint32_t>& wanted, size_t n) {
 
 void Grad(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
-  const std::vector<uint32_t> wanted = Wanted(session, arguments, f.get());
+  const std::vector<uint32_t> wanted = WantedParameters(session, arguments, f.get());
   ricci_program* out = nullptr;
   Check(ricci_grad(f.get(), wanted.data(), static_cast<uint32_t>(wanted.size()), arguments.flag("value"), &out));
   Write(out);
@@ -47,7 +33,8 @@ void Grad(const Session& session, const Arguments& arguments) {
 
 void Jvp(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
-  const std::vector<uint8_t> active = Mask(Wanted(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  const std::vector<uint8_t> active =
+      Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
   ricci_program* out = nullptr;
   Check(ricci_jvp(f.get(), active.data(), static_cast<uint32_t>(active.size()), &out));
   Write(out);
@@ -55,7 +42,8 @@ void Jvp(const Session& session, const Arguments& arguments) {
 
 void Vjp(const Session& session, const Arguments& arguments) {
   const Program f = LoadOperand(session, arguments);
-  const std::vector<uint8_t> wanted = Mask(Wanted(session, arguments, f.get()), SignatureOf(f.get()).params.size());
+  const std::vector<uint8_t> wanted =
+      Mask(WantedParameters(session, arguments, f.get()), SignatureOf(f.get()).params.size());
   const std::string part = arguments.option_or("part", "bwd");
   if (part != "fwd" && part != "bwd") throw UsageError("--part takes fwd or bwd");
   ricci_program *fwd = nullptr, *bwd = nullptr;
@@ -111,6 +99,20 @@ void Batch(const Session& session, const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<uint32_t> WantedParameters(const Session& session, const Arguments& arguments, const ricci_program* p) {
+  const std::vector<ricci_type> params = SignatureOf(p).params;
+  std::vector<uint32_t> out;
+  if (const auto given = arguments.integers("wrt", INT64_MIN, INT64_MAX)) {
+    if (given->empty()) throw UsageError("--wrt names no parameter");
+    return Checked(*given, "wrt", params.size());
+  }
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    const uint32_t dtype = session.Info(params[i]).dtype;
+    if (dtype >= RICCI_F16 && dtype <= RICCI_F4E2M1FN) out.push_back(i);
+  }
+  return out;
+}
 
 std::span<const Command> TransformCommands() {
   constexpr std::string_view kWrt = "\n  --wrt 0,2      parameters to differentiate by (default: all floating ones)\n";

@@ -40,6 +40,7 @@ A first program (f.ricci):
   ricci grad f.ricci | ricci vmap --size 8 - | ricci run -
   ricci compile f.ricci --dump plan                 what is run
   ricci compile f.ricci --explain                   how, and why
+  ricci compile f.ricci -o f.o -h f.h               an object file for C programs that link nothing of Ricci
   ricci check f.ricci                               its batches against loops; in f64 also its derivatives
   ricci run --cache DIR f.ricci                     compiled once: another time it is read from there
 )";
@@ -76,7 +77,12 @@ void PrintHelpOf(const Command& c) {
 }
 
 // Messages of wrong use name the command, and the help that has its options.
-void RunCommand(const Command& c, const std::vector<std::string>& words) try {
+void RunCommand(const Command& c, std::vector<std::string> words) try {
+  for (std::string& word : words) {
+    for (const auto& [letter, name] : c.letters) {
+      if (word == letter) word = "--" + std::string(name);
+    }
+  }
   std::vector<std::string_view> options = c.options;
   options.push_back("config");
   options.push_back("plugin");
@@ -88,6 +94,15 @@ void RunCommand(const Command& c, const std::vector<std::string>& words) try {
 } catch (const UsageError& e) {
   const std::string name(c.name);
   throw UsageError(name + ": " + e.what() + "; `ricci help " + name + "` lists its options");
+}
+
+// Do the words after the name of a command ask for its help? Where -h is an option it has a value.
+bool WantsHelp(const Command& c, const std::vector<std::string>& words) {
+  const bool takes_h =
+      std::any_of(c.letters.begin(), c.letters.end(), [](const auto& letter) { return letter.first == "-h"; });
+  return std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) {
+    return AsksForHelp(word) && !(takes_h && word == "-h" && &word != &words.back());
+  });
 }
 
 // What was printed must have been written: a full disk or a closed pipe is an error.
@@ -110,11 +125,10 @@ int Main(const std::vector<std::string>& words) {
     PrintHelp(stderr);
     return 2;
   }
-  const bool wants_help = first == "help" || std::any_of(words.begin() + 1, words.end(), AsksForHelp);
   const std::string& name = first == "help" ? words[1] : first;
   const Command* command = Find(name);
   if (command == nullptr) throw UsageError("unknown command `" + name + "`; `ricci help` lists the commands");
-  if (wants_help) {
+  if (first == "help" || WantsHelp(*command, words)) {
     PrintHelpOf(*command);
   } else {
     RunCommand(*command, {words.begin() + 1, words.end()});

@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
+// Of plugins/object: not a public plugin, so no header declares it.
+extern "C" ricci_status* ricci_plugin_query_object(const ricci_host_info* host, const ricci_plugin** out);
+
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
@@ -57,12 +60,12 @@ void Check(ricci_status* status) {
 
 void AppendTo(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
-Session::Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins)
+Session::Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins, Purpose purpose)
     : context_(NewContext(), ricci_context_release) {
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_lax));
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_nn));
 #ifdef RICCI_TOOL_CPU
-  Check(ricci_context_add_plugin(context(), ricci_plugin_query_cpu));
+  if (purpose == Purpose::kRun) Check(ricci_context_add_plugin(context(), ricci_plugin_query_cpu));
 #endif
   ricci_prim id = 0;
   while (ricci_prim_at(context(), builtin_primitives_, &id) != nullptr) ++builtin_primitives_;
@@ -71,6 +74,7 @@ Session::Session(const std::vector<std::string>& config, const std::vector<std::
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
     Check(ricci_context_config(context(), pair.data(), equals, value.data(), value.size()));
   }
+  if (purpose == Purpose::kObjects) AddObjects();
   for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
 }
 
@@ -80,6 +84,14 @@ void Session::AddGpus() const {
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_cuda));
 #else
   throw Failure("this build has no backend for GPUs (RICCI_CUDA)");
+#endif
+}
+
+void Session::AddObjects() const {
+#ifdef RICCI_TOOL_CPU
+  Check(ricci_context_add_plugin(context(), ricci_plugin_query_object));
+#else
+  throw Failure("this build writes no object files (RICCI_CPU)");
 #endif
 }
 

@@ -56,15 +56,21 @@ std::string ReadAll(const std::string& path);
 // Replaces a file.
 void WriteAll(const std::string& path, std::string_view bytes);
 
+// What a session compiles for: devices, or files (plugins/object).
+enum class Purpose { kRun, kObjects };
+
 class Session {
  public:
   // `config`: `key=value` of ricci_context_config; `plugins`: shared objects to load.
-  Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins);
+  Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins,
+          Purpose purpose = Purpose::kRun);
   ricci_ctx* context() const { return context_.get(); }
   // The number of primitives of the built-in plugins; those of loaded plugins follow.
   uint32_t builtin_primitives() const { return builtin_primitives_; }
   // Adds the backend for GPUs, once: opening their driver takes time, so that is done only where one is asked for.
   void AddGpus() const;
+  // Adds the backend that writes object files.
+  void AddObjects() const;
   // The device of that kind; device 0 for an empty one.
   ricci_device* Device(std::string_view kind) const;
 

@@ -149,6 +149,8 @@ class CompiledCode final : public base::Shared {
   // ---- dump.cc ----
   absl::StatusOr<base::Ref<const CompiledCode>> InFull() const;
   absl::StatusOr<std::string> DumpDecisions() const;
+  // A line for each check: its number, and what a run returns when it does not hold.
+  std::string DumpChecks() const;
   absl::StatusOr<std::string> DumpPass(std::string_view pass) const;
   absl::StatusOr<std::string> DumpForm(std::string_view form) const;
 

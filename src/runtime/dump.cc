@@ -10,7 +10,8 @@ namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
 // What Dump knows on every device.
-constexpr std::string_view kStages[] = {"program", "optimized", "decisions", "kernels", "plan", "native", "object"};
+constexpr std::string_view kStages[] = {"program", "optimized", "decisions", "kernels",
+                                        "plan",    "checks",    "native",    "object"};
 
 void Append(void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); }
 
@@ -76,6 +77,7 @@ absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   if (stage == "optimized") return ir::Print(*lowered_->optimized);
   if (stage == "plan") return kernel::ToText(plan_, kernels_.data(), kernels_.size());
   if (stage == "decisions") return DumpDecisions();
+  if (stage == "checks") return DumpChecks();
   if (stage == "native") {
     if (backend.dump != nullptr) return WrittenBy([&](auto... to) { return backend.dump(code_, to...); });
     return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " has no native form"));
@@ -102,6 +104,16 @@ absl::StatusOr<std::string> CompiledCode::DumpDecisions() const {
   if (device()->backend.estimate == nullptr) return text + "device " + device()->kind + " does not estimate kernels\n";
   RICCI_ASSIGN(const pass::Estimate estimate, EstimateOn(device()->backend, *lowered_, &text));
   absl::StrAppendFormat(&text, "in all about %.0f cycles of one thread\n", estimate.cycles);
+  return text;
+}
+
+std::string CompiledCode::DumpChecks() const {
+  std::string text;
+  for (size_t i = 0; i < lowered_->checks.size(); ++i) {
+    std::string message(lowered_->checks[i].message());
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    text += base::Cat(i, ": ", message, "\n");
+  }
   return text;
 }
 

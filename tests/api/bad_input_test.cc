@@ -421,7 +421,8 @@ TEST_F(BadInput, Dump) {
   EXPECT_EQ(
       ErrorOf(ricci_executable_dump(x, "soul", 4, &text, append)),
       "dump: device " + DeviceName() +
-          " has no stage soul; it has program, optimized, decisions, kernels, plan, native, object, and the passes " +
+          " has no stage soul; it has program, optimized, decisions, kernels, plan, checks, native, object, and the "
+          "passes " +
           Passes());
   if (OnHost()) {  // `ref` runs no pass
     EXPECT_EQ(ErrorOf(ricci_executable_dump(x, "cse", 3, &text, append)), "dump: pass cse does not run on device ref");

@@ -57,14 +57,14 @@ def check_outside(path):
 
 
 def check_llvm(paths):
-    """Only plugins/cpu and its tests include LLVM, and only a few files its slow C++ headers."""
+    """Only plugins/cpu, plugins/object and tests include LLVM, and only a few files its slow C++ headers."""
     errors, cxx = [], set()
     for path in paths:
         for _, name in includes(path):
             if not re.match(r"(llvm|llvm-c|clang)/", name):
                 continue
-            if path.parts[:2] not in (("plugins", "cpu"), ("tests", "cpu")):
-                errors.append(f"{path}: includes {name}; only plugins/cpu uses LLVM")
+            if path.parts[:2] not in (("plugins", "cpu"), ("plugins", "object"), ("tests", "cpu")):
+                errors.append(f"{path}: includes {name}; only plugins/cpu and plugins/object use LLVM")
             if not name.startswith("llvm-c/"):
                 cxx.add(str(path))
     if len(cxx) > LLVM_CXX_FILES:

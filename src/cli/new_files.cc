@@ -1,0 +1,84 @@
+#include "cli/new_files.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cli/session.h"
+
+namespace ricci { inline namespace v0 { namespace cli {
+namespace {
+
+// Removes what it holds, unless that has been put into its place.
+struct Temporary {
+  std::string path;
+  Temporary(const std::string& place, const std::string& bytes) : path(place + ".new" + std::to_string(::getpid())) {
+    try {
+      WriteAll(path, bytes);
+    } catch (const Failure&) {
+      const int error = errno;
+      std::remove(path.c_str());
+      throw Failure(place + ": cannot be written" + Reason(error));
+    }
+  }
+  Temporary(Temporary&& other) noexcept : path(std::exchange(other.path, "")) {}
+  ~Temporary() {
+    if (!path.empty()) std::remove(path.c_str());
+  }
+  void Place(const std::string& place) {
+    if (std::rename(path.c_str(), place.c_str()) != 0) throw Failure(place + ": cannot be written" + Reason(errno));
+    path.clear();
+  }
+};
+
+std::string Column(std::string text, size_t width) {
+  text.resize(width, ' ');
+  return text;
+}
+
+// The header of a member: name, no time, owner or group, so that equal programs give equal files.
+std::string MemberHeader(const std::string& name, size_t bytes) {
+  return Column(name, 16) + Column("0", 12) + Column("0", 6) + Column("0", 6) + Column("100644", 8) +
+         Column(std::to_string(bytes), 10) + "`\n";
+}
+
+std::string BigEndian(size_t v) {
+  return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8), static_cast<char>(v)};
+}
+
+std::string Even(std::string bytes) {
+  if (bytes.size() % 2 != 0) bytes += '\n';
+  return bytes;
+}
+
+}  // namespace
+
+void WriteTogether(const std::vector<NewFile>& files) {
+  std::vector<Temporary> written;
+  written.reserve(files.size());
+  for (const NewFile& f : files) written.emplace_back(f.path, f.bytes);
+  for (size_t i = 0; i < files.size(); ++i) written[i].Place(files[i].path);
+}
+
+// The index lists, for each symbol, where its member begins; then come all names.
+std::string Archive(const std::vector<Member>& members) {
+  constexpr size_t kHeader = 60;
+  std::string names, bodies;
+  size_t symbols = 0;
+  for (const Member& m : members) {
+    for (const std::string& s : m.symbols) names += s + '\0', ++symbols;
+  }
+  const size_t index_bytes = 4 + 4 * symbols + names.size();
+  size_t at = 8 + kHeader + (index_bytes + 1) / 2 * 2;
+  std::string index = BigEndian(symbols);
+  for (const Member& m : members) {
+    for (size_t i = 0; i < m.symbols.size(); ++i) index += BigEndian(at);
+    const std::string body = MemberHeader(m.name + "/", m.bytes.size()) + Even(m.bytes);
+    at += body.size();
+    bodies += body;
+  }
+  return "!<arch>\n" + MemberHeader("/", index_bytes) + Even(index + names) + bodies;
+}
+
+}}}  // namespace ricci::v0::cli

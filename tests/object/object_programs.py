@@ -1,0 +1,67 @@
+"""Programs that become object files, each with the shapes and C types of its arguments: name, text, arguments."""
+
+STEP = "cond_nconsts=1 body_nconsts=0"
+
+
+def square(n, dtype="f32"):
+    return f"{dtype}[{n},{n}]"
+
+
+def product(name, m, k, n, dtype="f32", rhs=0):
+    b = f"{dtype}[{k},{n}]" if rhs == 0 else f"{dtype}[{n},{k}]"
+    return (name, f"program {name}(%a: {dtype}[{m},{k}], %b: {b}) {{ %c: {dtype}[{m},{n}] = dot_general(%a, %b)"
+                  f" lhs_contract=[1] rhs_contract=[{rhs}] return %c }}")
+
+
+def cholesky(name, n, dtype):
+    t = square(n, dtype)
+    return (name, f"program {name}(%x: {t}) {{ %s: {t} = dot_general(%x, %x) lhs_contract=[1] rhs_contract=[1]"
+                  f" %i: i32[{n},{n}] = iota() dtype=i32 shape=[{n},{n}] dimension=0"
+                  f" %j: i32[{n},{n}] = iota() dtype=i32 shape=[{n},{n}] dimension=1 %e: bool[{n},{n}] = eq(%i, %j)"
+                  f" %d: {t} = convert_element_type(%e) new_dtype={dtype} %a: {t} = add(%s, %d)"
+                  f" %l: {t} = cholesky(%a) return %l }}")
+
+
+PROGRAMS = [
+    ("elementwise", "program elementwise(%x: f32[1003], %y: f32[1003]) { %a: f32[1003] = sin(%x)"
+                    " %b: f32[1003] = mul(%a, %y) %c: f32[1003] = exp(%b) return %c, %a }"),
+    ("special", "program special(%x: f64[67]) { %a: f64[67] = lgamma(%x) %b: f64[67] = digamma(%x) %c: f64[67] = tan(%x)"
+                " %d: f64[67] = rem(%x, %c) return %a, %b, %c, %d }"),
+    ("reduction", "program reduction(%x: f32[301,77]) { %r: f32[301] = reduce_sum(%x) axes=[1]"
+                  " %c: f32[77] = reduce_max(%x) axes=[0] %t: f32[] = reduce_sum(%x) axes=[0,1] return %r, %c, %t }"),
+    ("long_reduction", "program long_reduction(%x: f64[300000]) { %t: f64[] = reduce_sum(%x) axes=[0] return %t }"),
+    ("scans", "program scans(%c: f32[], %x: f32[50,3]) { %n: f32[], %y: f32[50,3] = scan(%c, %x) length=50 num_carry=1"
+              " num_consts=0 reverse=false body=program(%a: f32[], %e: f32[3]) { %s: f32[] = reduce_sum(%e) axes=[0]"
+              " %t: f32[] = add(%a, %s) %b: f32[3] = broadcast_in_dim(%t) shape=[3] broadcast_dimensions=[]"
+              " %m: f32[3] = mul(%b, %e) return %t, %m } return %n, %y }"),
+    ("whiles", "program whiles(%x: f64[40,40]) { %n: i32[] = constant 3 %i: i32[] = constant 0"
+               f" %j: i32[], %y: f64[40,40] = while(%n, %i, %x) {STEP}"
+               " cond=program(%n: i32[], %i: i32[], %a: f64[40,40]) { %p: bool[] = lt(%i, %n) return %p }"
+               " body=program(%i: i32[], %a: f64[40,40]) { %o: i32[] = constant 1 %k: i32[] = add(%i, %o)"
+               " %t: f64[40,40] = transpose(%a) permutation=[1,0] %s: f64[40,40] = sin(%t)"
+               " %b: f64[40,40] = add(%s, %a) return %k, %b } return %j, %y }"),
+    ("conds", "program conds(%i: i32[], %x: f32[3]) { %y: f32[3] = cond(%i, %x) branches=[program(%x: f32[3])"
+              " { %s: f32[3] = sin(%x) return %s }, program(%x: f32[3]) { %s: f32[3] = mul(%x, %x) return %s }]"
+              " return %y }"),
+    product("small_product", 3, 4, 5),
+    product("large_product", 131, 517, 101),
+    product("tall_product", 97, 65, 600, "f64"),
+    product("turned_product", 70, 300, 90, "f32", rhs=1),
+    ("batched_product", "program batched_product(%a: f32[5,40,33], %b: f32[5,33,41]) { %c: f32[5,40,41] ="
+                        " dot_general(%a, %b) lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0] return %c }"),
+    ("split_product", "program split_product(%a: f32[6,50,7,9], %b: f32[7,9,80]) { %c: f32[6,50,80] ="
+                      " dot_general(%a, %b) lhs_contract=[2,3] rhs_contract=[0,1] return %c }"),
+    ("repeated_products", "program repeated_products(%a: f64[40,40]) { " +
+     "".join(f"%s{i}: f64[40,40] = {'dot_general(%a, %a)' if i == 0 else f'dot_general(%t{i - 1}, %a)'} lhs_contract=[1]"
+             f" rhs_contract=[0] %t{i}: f64[40,40] = tanh(%s{i}) " for i in range(40)) + "return %t39 }"),
+    cholesky("cholesky_f32", 12, "f32"),
+    cholesky("cholesky_f64", 70, "f64"),
+    ("ffts", "program ffts(%x: f32[8,120]) { %z: c64[8,61] = fft(%x) fft_type=\"RFFT\" fft_lengths=[120]"
+             " %r: f32[8,61] = real(%z) %i: f32[8,61] = imag(%z) return %z, %r, %i }"),
+    ("sorts", "program sorts(%x: f32[1000]) { %y: f32[1000] = sort(%x) dimension=0 is_stable=true num_keys=1 return %y }"),
+    ("threefry", "program threefry(%k0: u32[16], %k1: u32[16], %c0: u32[16], %c1: u32[16]) { %x: u32[16], %y: u32[16] ="
+                 " threefry2x32(%k0, %k1, %c0, %c1) return %x, %y }"),
+    ("constants", "program constants(%x: f64[40]) { %c: f64[40] = constant [" +
+     ", ".join(f"{i * 0.5}" for i in range(40)) + "] %r: f64[40] = rev(%c) dimensions=[0] %y: f64[40] = mul(%x, %r)"
+     " return %y, %c }"),
+]
