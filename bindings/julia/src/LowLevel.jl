@@ -2883,8 +2883,9 @@ end
 
 Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what was
 estimated for it), `kernels`, `plan`, `checks` (what each code of a failed check means), `native` (the backend's own,
-e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly` on cpu, `source`, `ptx` and `sass` on cuda), or
-the program after a pass, by the name of the pass. Passes run again for that.
+e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly`
+on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes run again
+for that.
 """
 function ricci_executable_dump(x, stage, len, sink, write)
     return ccall(

@@ -562,8 +562,9 @@ extern "C" {
     pub fn ricci_pass_name(i: u32, out: *mut ricci_str);
     /// Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what was
     /// estimated for it), `kernels`, `plan`, `checks` (what each code of a failed check means), `native` (the backend's own,
-    /// e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly` on cpu, `source`, `ptx` and `sass` on cuda), or
-    /// the program after a pass, by the name of the pass. Passes run again for that.
+    /// e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly`
+    /// on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes run again
+    /// for that.
     pub fn ricci_executable_dump(
         x: *const ricci_executable,
         stage: *const c_char,
