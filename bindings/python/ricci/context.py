@@ -2,6 +2,7 @@
 
 Most programs need one, `default_context()`, which is made on first use.
 """
+import collections
 import ctypes
 import os
 import threading
@@ -22,6 +23,7 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self.rows, self.executables = {}, collections.OrderedDict()  # of primitives by name; of programs that were run
         self.streams = {}  # by device: those in which arrays are handed over, one thread at a time
         self.lock = threading.RLock()
         self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules
