@@ -10,7 +10,8 @@ import threading
 from . import _abi
 from . import arguments as given
 from . import dlpack_tensor as dlpack
-from ._library import CPU_PLUGIN, Error, find, handle, lib, struct, text_of
+from ._library import CPU_PLUGIN, Error, handle, lib, struct, text_of
+from ._places import find
 from .callbacks import add_callback
 
 

@@ -31,7 +31,8 @@ _KINDS = {int: _abi.RICCI_ATTR_INT, float: _abi.RICCI_ATTR_FLOAT, bool: _abi.RIC
 
 
 def _address(callback):
-    return ctypes.cast(callback, ctypes.c_void_p)
+    """Where a callback is. ctypes.cast would leave a reference cycle."""
+    return ctypes.c_void_p.from_buffer(callback).value
 
 
 def _many(kind, address, n):
@@ -136,14 +137,10 @@ class Primitive:
         return self._add("decompose", function)
 
     def __call__(self, *operands, **attributes):
-        return self._bound(operands, attributes)
-
-    def _bound(self, operands, attributes):
-        return in_a_trace(lambda: self._emit(operands, attributes))()
-
-    def _emit(self, operands, attributes):
-        self.register(current().context)
-        return bind(self.name, *operands, **attributes)
+        def emit():
+            self.register(current().context)
+            return bind(self.name, *operands, **attributes)
+        return in_a_trace(emit)()
 
     # ---- the row ----
 
@@ -183,7 +180,8 @@ def check_primitive(name, context):
 
 
 class _Registration:
-    """A row in one context. What C keeps the address of is in `held`, which the context keeps."""
+    """A row in one context. What C keeps the address of is in `held`, which the context keeps, and only while it is
+    made here."""
 
     def __init__(self, primitive, context, rules, options):
         self.row, self.rules, self.held = primitive, rules, []
@@ -202,6 +200,7 @@ class _Registration:
         self.held += [definition, attached, plugin, asked]
         lib.ricci_context_add_plugin(context._handle, _address(asked))
         context.callbacks.append(self.held)
+        del self.held  # it refers to this object
         context.rows.clear()
 
     @property
@@ -338,7 +337,8 @@ class _Registration:
     def _library(self):
         def plan(op, out):
             number = next(self.numbers)
-            self.states[number] = self._operation(op)
+            self.states[number] = operation = self._operation(op)
+            operation.context = None
             _abi.ricci_library_plan.from_address(out).state = number
         self.held.append(drop := ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda state: self.states.pop(state, None)))
         launch = self._launcher()
@@ -374,7 +374,7 @@ class _Registration:
             memory(address, numpy_of(dtype), shape)[...] = x
 
 
-_raw_register = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 3)(_address(lib.ricci_prim_register).value)
+_raw_register = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 3)(_address(lib.ricci_prim_register))
 
 
 def primitive(name, *, results=1, linear=False, elementwise=False, examples="", missing="", factors=""):

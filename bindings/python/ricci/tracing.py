@@ -86,6 +86,7 @@ class Trace:
         finally:
             traces.pop()
             self.is_open = False
+            self.params, self._seen, self._constants = [], {}, {}  # values refer to their trace: no cycle is left
 
     # ---- operands ----
 
