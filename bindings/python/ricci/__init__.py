@@ -11,7 +11,7 @@ from .context import Context, default_context
 from .custom_rules import custom_jvp, custom_vjp
 from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad,
                           vjp)
-from .device_array import Array, asarray
+from .device_array import Array, asarray, from_dlpack
 from .executable import Executable
 from .function import Function, load
 from .loops import fori_loop, scan, while_loop
@@ -22,7 +22,7 @@ from .value import TracingError, Value
 
 __all__ = """
     Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value asarray
-    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape fori_loop from_jax grad hessian
+    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape fori_loop from_dlpack from_jax grad hessian
     jacfwd jacrev jit jvp lax linalg load missing nn numpy primitive random scan stop_gradient switch tree value_and_grad
     vjp vmap while_loop
 """.split()

@@ -26,14 +26,18 @@ def is_typed_key(x):
 
 
 def to_host(x):
-    """A leaf as a NumPy array; a typed key of JAX as u64."""
+    """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64."""
     jax = _jax()
     if jax is not None and isinstance(x, jax.core.Tracer):
         raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")
     if is_typed_key(x):
         check_key(x.dtype._impl)
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
-    return x if isinstance(x, (int, float, complex)) else np.asarray(x)
+    if isinstance(x, (int, float, complex)):
+        return x
+    if hasattr(x, "__array__") or not hasattr(x, "__dlpack__"):
+        return np.asarray(x)
+    return np.from_dlpack(x)  # shared, not copied
 
 
 def from_host(array, dtype_and_shape):

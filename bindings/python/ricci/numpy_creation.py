@@ -198,6 +198,12 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 @public
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array of another library as a value."""
+    return current().lift(np.from_dlpack(x))
+
+
+@public
 def copy(a, order=None):
     """The array itself: arrays of programs are immutable."""
     return value("copy", a)
