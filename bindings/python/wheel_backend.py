@@ -1,4 +1,4 @@
-"""Builds the wheel: the package with the libraries, plugins and tool of $RICCI_PREFIX, an installed prefix or a build folder.
+"""Builds the wheel: the package with the libraries, plugins and tool of $RICCI_PREFIX, a prefix or a build folder.
 
     RICCI_PREFIX=$PWD/build pip wheel --no-deps ./bindings/python
 

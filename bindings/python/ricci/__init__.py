@@ -1,6 +1,5 @@
 """Ricci in Python: traced functions, their derivatives and batches, and native code. See README.md."""
-from . import lax, linalg, nn, random, tree  # noqa: F401
-from . import numpy  # noqa: F401
+from . import lax, linalg, nn, numpy, random, tree
 from ._library import Error
 from .batch import vmap
 from .branching import cond, switch
@@ -22,9 +21,9 @@ from .value import TracingError, Value
 
 __all__ = """
     Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value asarray
-    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape fori_loop from_dlpack from_jax grad hessian
-    jacfwd jacrev jit jvp lax linalg load missing nn numpy primitive random scan stop_gradient switch tree value_and_grad
-    vjp vmap while_loop
+    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
+    fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load missing nn numpy
+    primitive random scan stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 
 

@@ -140,8 +140,8 @@ def with_captures(made, captured):
 def check_differentiable(transformation, types, names):
     for t, name in zip(types, names):
         if not is_differentiable(t[:2]):
-            raise TypeError(f"{transformation}: {name} is {type_text(t[:2])}, which has no derivative; floats have (x.astype"
-                            "(float)), and `argnums` chooses arguments")
+            raise TypeError(f"{transformation}: {name} is {type_text(t[:2])}, which has no derivative; floats have "
+                            "(x.astype(float)), and `argnums` chooses arguments")
 
 
 def numbers_of(transformation, argnums, n):

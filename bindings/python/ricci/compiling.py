@@ -136,7 +136,8 @@ class Jitted:
         if entry is None:
             made = self._traced(key, static)
             structure = key[0]
-            executable = Executable(made.program, self._device, self._flags(structure), names=lambda: list(_Names(structure)))
+            executable = Executable(made.program, self._device, self._flags(structure),
+                                    names=lambda: list(_Names(structure)))
             entry = self._keep((key, None), _Entry(made, executable))
         return entry
 

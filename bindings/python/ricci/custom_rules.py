@@ -1,8 +1,9 @@
 """custom_jvp and custom_vjp: Python functions with derivatives of their own.
 
 The function and its rule are traced when the function is called; the rule is part of the equation, so it has derivatives
-and batches like everything else. A rule that applies the function itself refers to it (`self`). Both may use integers of the traces around, which have no derivative. A floating value
-from there is an error, since its derivative would be lost: pass it as an argument. Arrays of NumPy are constants.
+and batches like everything else. A rule that applies the function itself refers to it (`self`). Both may use integers of
+the traces around, which have no derivative. A floating value from there is an error, since its derivative would be lost:
+pass it as an argument. Arrays of NumPy are constants.
 """
 import contextlib
 import functools

@@ -53,7 +53,10 @@ class Array:
         return _dlpack_device(self._device)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        """A capsule of the array, or of a copy if `copy`. On a GPU, what is enqueued to `stream` from now on begins after the work that writes the array."""
+        """A capsule of the array, or of a copy if `copy`.
+
+        On a GPU, what is enqueued to `stream` from now on begins after the work that writes the array.
+        """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"{self!r} is on device {self.__dlpack_device__()} of DLPack, not {tuple(dl_device)}")
         if copy:

@@ -284,7 +284,7 @@ class _Selected:
         own = value("at", values)
         if own.kind != x.kind:
             own = converted(own, x.kind)
-        if broadcast_shapes_of("at", [own.shape, shape]) != tuple(shape):
+        if own.ndim > len(shape) or any(n not in (1, m) for n, m in zip(own.shape[::-1], shape[::-1])):
             raise ValueError(f"at: values of shape {own.shape} do not fit a place of shape {tuple(shape)}")
         own = expanded(own, shape)
         if kind == "scatter" and all(i.kind == "new" or i.kind == "int" or i.kind == "slice" and i.what.step == 1

@@ -8,12 +8,13 @@ from .numpy_creation import eye
 from .numpy_elementwise import abs as absolute
 from .numpy_elementwise import filled
 from .numpy_operands import axes_of, broadcast_shapes_of, emit, expanded, promoted, public
+from .numpy_order import diagonal, trace
 from .numpy_products import cross, matmul, outer, tensordot, vecdot
 from .numpy_reductions import max as greatest
 from .numpy_reductions import min as least
 from .numpy_reductions import prod as product
 from .numpy_reductions import sum as total
-from .numpy_shaping import diagonal, matrix_transpose, trace, transpose
+from .numpy_shaping import matrix_transpose, transpose
 from .promotion import COMPLEX, real_of
 from .tracing import current
 

@@ -13,9 +13,12 @@ from . import linalg  # noqa: F401
 from . import promotion as _promotion
 from .dtypes import numpy_of as _numpy_of
 from .indexing import *  # noqa: F403
+from .numpy_choices import *  # noqa: F403
 from .numpy_creation import *  # noqa: F403
 from .numpy_elementwise import *  # noqa: F403
+from .numpy_joining import *  # noqa: F403
 from .numpy_operands import is_operand  # noqa: F401
+from .numpy_order import *  # noqa: F403
 from .numpy_products import *  # noqa: F403
 from .numpy_reductions import *  # noqa: F403
 from .numpy_shaping import *  # noqa: F403

@@ -35,7 +35,7 @@ def _of_lists(a):
         if plain and array.dtype in (np.float64, np.int64, np.complex128):  # numbers of Python have no width
             array = array.astype({"f": np.float32, "i": np.int32, "c": np.complex64}[array.dtype.kind])
         return current().lift(array)
-    from .numpy_shaping import stack
+    from .numpy_joining import stack
     return stack([_of_lists(x) if isinstance(x, (list, tuple)) else x for x in a])
 
 

@@ -4,7 +4,10 @@ import math
 
 from .dtypes import numpy_of
 from .numpy_elementwise import filled
+from .numpy_joining import stack, unstack
 from .numpy_operands import (axes_of, axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted, public)
+from .numpy_order import diagonal
+from .numpy_shaping import moveaxis
 from .promotion import BOOL, I32
 
 
@@ -119,7 +122,6 @@ def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None):
 @public
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The cross product of vectors of three elements along `axis`."""
-    from .numpy_shaping import moveaxis, stack, unstack
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = promoted("cross", a, b)
@@ -172,7 +174,6 @@ def _letters(text, ranks):
 
 def _diagonal(x, letters):
     """Without letters that are there twice."""
-    from .numpy_shaping import diagonal
     for c in list(letters):
         while letters.count(c) > 1:
             i = letters.index(c)

@@ -1,7 +1,8 @@
 """Reductions, cumulative functions and statistics of jax.numpy."""
 import numpy as np
 
-from .numpy_elementwise import filled, isnan, truth
+from .numpy_choices import isnan
+from .numpy_elementwise import filled, truth
 from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
 from .promotion import BOOL, COMPLEX, I32, INEXACT, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
 

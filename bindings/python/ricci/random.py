@@ -245,7 +245,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0):
     from .indexing import taken
     from .numpy_elementwise import log, multiply, subtract
     from .numpy_reductions import cumsum
-    from .numpy_shaping import searchsorted
+    from .numpy_order import searchsorted
     shape = shape_of("choice", shape)
     v = arange(int(a)) if isinstance(a, (int, np.integer)) else moveaxis(asarray(a), axis, 0)
     n, draws = v.shape[0], math.prod(shape)
@@ -262,7 +262,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0):
         index = _reshaped(index, shape)
     else:
         g = subtract(0, gumbel(key, (n,), asarray(p).dtype)) - log(asarray(p))
-        from .numpy_shaping import argsort
+        from .numpy_order import argsort
         index = _reshaped(argsort(g)[:draws], shape)
     return taken(v, index)
 

@@ -218,13 +218,3 @@ def evaluate(function, context=None):
         return structure.build(leaves)
     results = iter(compiled(program)(*trace.arrays))
     return structure.build([next(results) if isinstance(x, Value) else x for x in leaves])
-
-
-def check_array(function, name, x):
-    """An error unless `x` can be an operand."""
-    if not is_array(x):
-        raise TypeError(f"{function}: {name} is of type {type(x).__name__}; an array or a number is expected")
-
-
-def shown(types):
-    return ", ".join(type_text(t[:2]) for t in types)
