@@ -151,7 +151,7 @@ class Transformations(unittest.TestCase):
         self.refused("3 indices are given for 2 dimensions", lambda: rnp.at(x)[0, 0, 0].get(), IndexError)
         self.refused("values of shape (2,) do not fit a place of shape (3,)", lambda: rnp.at(x)[0].set(x[:, 0]), ValueError)
         self.refused("argmax: an array of shape (0,) has no elements", lambda: rnp.argmax(x[:0, 0]), ValueError)
-        self.refused("dtype U1 is not one of", lambda: rnp.zeros(3, "U1"))
+        self.refused("dtype str32 is not one of", lambda: rnp.zeros(3, "U1"))
         self.refused("where: x and y are missing", lambda: rnp.where(x > 0))
 
     def test_primitives_by_name(self):

@@ -221,8 +221,8 @@ def _integer_power(x, y):
     """By squares: the bits of y choose among x, x^2, x^4, ..."""
     found, zero, one = filled(x, 1), filled(x, 0), filled(x, 1)
     for bit in range(6):
-        chosen = emit("ne", emit("and", emit("shift_right_logical", y, filled(y, bit)), one), zero)
-        found = chosen(chosen, emit("mul", found, x), found)
+        is_set = emit("ne", emit("and", emit("shift_right_logical", y, filled(y, bit)), one), zero)
+        found = chosen(is_set, emit("mul", found, x), found)
         x = emit("mul", x, x)
     return found
 
