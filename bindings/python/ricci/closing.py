@@ -5,6 +5,8 @@ what has to be passed for them. Programs that are held together (branches, condi
 """
 import functools
 
+import numpy as np
+
 from .arguments import count
 from .builder import Builder
 from .dtypes import numpy_of, type_text
@@ -75,11 +77,11 @@ def check_callable(transformation, function):
 
 
 def leaf_types(function, leaves, names):
-    """The types of leaves, each of which must be an array."""
-    for leaf, name in zip(leaves, names):
-        if not is_array(leaf):
-            raise TypeError(f"{function}: {name} is of type {type(leaf).__name__}; an array or a number is expected (what "
-                            "is no data is one of static_argnums of jit, or bound by functools.partial)")
+    """The types of leaves, each of which must be an array; `names` is looked at for a message only."""
+    for i, leaf in enumerate(leaves):
+        if type(leaf) is not np.ndarray and not is_array(leaf):
+            raise TypeError(f"{function}: {list(names)[i]} is of type {type(leaf).__name__}; an array or a number is "
+                            "expected (what is no data is one of static_argnums of jit, or bound by functools.partial)")
     return [type_of(leaf) for leaf in leaves]
 
 

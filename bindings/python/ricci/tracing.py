@@ -42,6 +42,8 @@ def is_array(x):
 
 def type_of(x):
     """(dtype, shape, whether it is weak) of what `is_array`."""
+    if type(x) is np.ndarray:
+        return number_of(x.dtype), x.shape, False
     if isinstance(x, Value):
         return x.kind, x.shape, x.weak
     if isinstance(x, SCALARS) and not isinstance(x, np.generic):

@@ -7,6 +7,8 @@ of a class that only JAX knows is a leaf.
 import collections
 import dataclasses
 
+import numpy as np
+
 from .trees import Tree
 
 _NONE = type(None)
@@ -65,9 +67,14 @@ def _keys_of(value):
         raise TypeError(f"the keys {list(value)} of a dict have no order; use keys of one type") from None
 
 
+_LEAVES = (np.ndarray, float, int)  # classes that are leaves whatever is registered
+
+
 def _opened(value):
     """(class, data, children) of a node; None of a leaf."""
     kind = type(value)
+    if kind in _LEAVES:
+        return None
     if kind in _registered:
         children, data = _registered[kind][0](value)
         return kind, data, tuple(children)
@@ -93,7 +100,7 @@ class Structure(Tree):
         self.size = 1 if kind is None else sum(c.size for c in self.children)
 
     def __eq__(self, other):
-        return isinstance(other, Structure) and self._key() == other._key()
+        return self is other or isinstance(other, Structure) and self._key() == other._key()
 
     def _key(self):
         return self.kind, self.data, self.children
