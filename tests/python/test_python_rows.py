@@ -114,11 +114,17 @@ class Exceptions(unittest.TestCase):
         def fail(*_, **__):
             raise own
 
-        @ricci.primitive(name)
+        @ricci.primitive(name, linear=rule == "transpose")
         def row(x):
             return fail() if rule == "abstract_eval" else x
-        row.impl(fail if rule == "impl" else lambda x: x)
-        row.jvp(fail if rule == "jvp" else lambda p, t: (row(p[0]), t[0]))
+        if rule == "decompose":
+            row.decompose(fail)
+        else:
+            row.impl(fail if rule == "impl" else lambda x: x)
+        if rule == "transpose":
+            row.transpose(fail)
+        else:
+            row.jvp(fail if rule == "jvp" else lambda p, t: (row(p[0]), t[0]))
         row.batch(fail if rule == "batch" else lambda n, x, axes: (row(x[0]), axes[0]))
         with self.assertRaises(ValueError) as caught:
             call(row)
@@ -130,6 +136,8 @@ class Exceptions(unittest.TestCase):
         self.raised("abstract_eval", lambda f: f(x))
         self.raised("impl", lambda f: f(x))
         self.raised("jvp", lambda f: ricci.jvp(f, (x,), (x,)))
+        self.raised("transpose", lambda f: ricci.grad(f)(1.0))
+        self.raised("decompose", lambda f: f(x))
         self.raised("batch", lambda f: ricci.jit(ricci.vmap(f, schedule="batched"))(x))
 
     def test_wrong_results_of_rules(self):

@@ -1,6 +1,7 @@
 """Programs written with ricci.numpy next to the same ones with jax.numpy: values, gradients, batches, loops, trees."""
 import collections
 import dataclasses
+import threading
 import unittest
 
 import jax
@@ -373,6 +374,29 @@ class Caching(unittest.TestCase):
         self.assertEqual(traced, [(3, "a"), (3, "a"), (2, "a"), (2, "b")])
         with self.assertRaisesRegex(TypeError, "the static argument 1 is of type list, which has no hash"):
             g(2.0, [1])
+
+    def test_without_jit_equal_work_is_compiled_once(self):
+        kept = ricci.default_context().executables
+        x = np.arange(11, dtype=np.float32)
+        before = len(kept)
+        for k in range(4):
+            np.testing.assert_allclose(rnp.cosh(x + k), np.cosh(x + k), rtol=1e-5)
+        self.assertEqual(len(kept), before + 1)
+
+    def test_many_threads(self):
+        f, wrong = ricci.jit(lambda x: ricci.grad(lambda y: rnp.sum(y ** 3))(x)), []
+
+        def work(n):
+            x = np.arange(n, dtype=np.float32)
+            for _ in range(20):
+                if not np.allclose(f(x), 3 * x ** 2):
+                    wrong.append(n)
+        threads = [threading.Thread(target=work, args=(n,)) for n in (3, 3, 4, 5)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual((wrong, f.cache_size()), ([], 3))
 
     def test_donated_arguments(self):
         f = ricci.jit(lambda p, x: {"w": p["w"] + x}, donate_argnums=0)
