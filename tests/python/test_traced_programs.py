@@ -217,6 +217,19 @@ class Transformations(unittest.TestCase):
         self.assertEqual((last.dtype, last), (np.float64, 4))
         self.assertEqual(ricci.jit(lambda n: ricci.fori_loop(0, n, lambda i, s: s + i, 0))(5), 10)
 
+    def test_numbers_stay_weak(self):
+        """As in JAX: through calls, but not where a type is asked for."""
+        h = np.ones(2, np.float16)
+        same, wide = ricci.jit(lambda x: x * 2 + 1), ricci.jit(lambda x: rnp.astype(x, np.float64))
+        cases = [lambda np_like, t: t.jit(lambda x: x * 2 + 1)(2.0) * h, lambda np_like, t: np_like.sin(1.0) * h,
+                 lambda np_like, t: t.jit(lambda x: np_like.astype(x, np.float32))(2.0) * h,
+                 lambda np_like, t: t.random.normal(t.random.PRNGKey(0)) * h]
+        for case in cases:
+            ours = ricci.jit(lambda: case(rnp, ricci))()  # noqa: B023
+            self.assertEqual(ours.dtype, jax.jit(lambda: case(jnp, jax))().dtype)  # noqa: B023
+        self.assertEqual(ricci.jit(lambda: same(2.0) * h + wide(1.0))().dtype, np.float64)
+        self.assertEqual(ricci.jit(lambda x: x * h, device="ref")(2.0).dtype, np.float16)
+
     def test_checkpoint(self):
         f = lambda x: rnp.sum(rnp.sin(rnp.sin(x)))  # noqa: E731
         x = np.arange(3, dtype=np.float32)

@@ -13,6 +13,7 @@ from .keys import to_host
 from .tracing import current
 from .tree import flatten
 from .trees import Leaf
+from .value import Value
 
 _KEPT = 4096  # kinds of call of one function, those used last
 
@@ -161,7 +162,8 @@ class Jitted:
                 self._keep(kept, entry)
         made = entry.made
         operands = [trace.lift(x) for x in leaves] + made.captured
-        return made.output.build(trace.emit("call", operands, {"body": made.program}))
+        found = trace.emit("call", operands, {"body": made.program})
+        return made.output.build([Value(trace, v.number, *v.type, weak) for v, weak in zip(found, made.weak)])
 
     # ---- what was traced ----
 

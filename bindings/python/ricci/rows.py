@@ -28,6 +28,8 @@ class Row:
 
     def __init__(self, name, doc, attributes):
         self.name, self.doc, self.attributes = name, doc, attributes
+        self.holds_programs = any(kind in (_abi.RICCI_ATTR_PROGRAM, _abi.RICCI_ATTR_PROGRAMS)
+                                  for kind, _ in attributes.values())
         found = re.match(r"(?:(?P<out>[^=(]*)=)?\s*[^(]*\((?P<operands>[^)]*)\)", doc)
         self.operands = self._names(found and found["operands"])
         self.results = [] if found and found["out"] is None else self._names(found and found["out"])

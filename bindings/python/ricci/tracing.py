@@ -163,8 +163,9 @@ class Trace:
         else:
             made = self.builder.emit(name, numbers, len(row.results), **attributes)
             types = [self.builder.type_of(v) for v in made]
-        weak = bool(values) and all(v.weak for v in values)
-        return [Value(self, v, *t, weak and not t[1]) for v, t in zip(made, types)]
+        # A number of Python stays weak through what keeps its type; what programs give has the types they say.
+        weak = bool(values) and not row.holds_programs and all(v.weak for v in values)
+        return [Value(self, v, *t, weak and t == values[0].type) for v, t in zip(made, types)]
 
     def inline(self, program, operands):
         """The values of the results of a program, whose equations are appended."""
