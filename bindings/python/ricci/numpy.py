@@ -15,6 +15,7 @@ from .dtypes import numpy_of as _numpy_of
 from .indexing import *  # noqa: F403
 from .numpy_choices import *  # noqa: F403
 from .numpy_creation import *  # noqa: F403
+from .numpy_differences import *  # noqa: F403
 from .numpy_elementwise import *  # noqa: F403
 from .numpy_joining import *  # noqa: F403
 from .numpy_operands import is_operand  # noqa: F401

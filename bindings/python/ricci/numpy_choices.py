@@ -44,6 +44,9 @@ def round(a, decimals=0):  # noqa: A001, the name of jax.numpy
     return emit("div", emit("round", emit("mul", v, factor), rounding_method=1), factor)
 
 
+around = round
+
+
 @public
 def signbit(x, /):
     """Is the sign bit set?"""
@@ -275,3 +278,4 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, right_shift
 __all__ += ["bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_right_shift", "conjugate"]  # noqa: F821
+__all__ += ["around"]  # noqa: F821

@@ -129,6 +129,25 @@ def array_split(ary, indices_or_sections, axis=0):
 
 
 @public
+def vsplit(ary, indices_or_sections):
+    """`split` along the first dimension."""
+    return split(ary, indices_or_sections, 0)
+
+
+@public
+def hsplit(ary, indices_or_sections):
+    """`split` along the second dimension, of a vector along its only one."""
+    x = value("hsplit", ary)
+    return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+@public
+def dsplit(ary, indices_or_sections):
+    """`split` along the third dimension."""
+    return split(ary, indices_or_sections, 2)
+
+
+@public
 def tile(A, reps):
     """Repeated as a whole along each dimension."""
     x = value("tile", A)

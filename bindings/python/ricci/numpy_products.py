@@ -85,6 +85,25 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
 
 
 @public
+def matvec(x1, x2, /):
+    """Products of matrices and vectors, the last dimensions."""
+    x, y = _two("matvec", x1, x2)
+    _check("matvec", x, y, -1, -1)
+    found = matmul(x, emit("reshape", y, new_sizes=[*y.shape, 1]))
+    return emit("reshape", found, new_sizes=found.shape[:-1])
+
+
+@public
+def vecmat(x1, x2, /):
+    """Products of vectors, conjugate, and matrices, the last dimensions."""
+    x, y = _two("vecmat", x1, x2)
+    _check("vecmat", x, y, -1, -2)
+    x = emit("conj", x) if x.dtype.kind == "c" else x
+    found = matmul(emit("reshape", x, new_sizes=[*x.shape[:-1], 1, x.shape[-1]]), y)
+    return emit("reshape", found, new_sizes=[*found.shape[:-2], found.shape[-1]])
+
+
+@public
 def inner(a, b, *, precision=None, preferred_element_type=None):
     """The sum of products over the last dimension of both."""
     x, y = _two("inner", a, b, preferred_element_type)

@@ -1,10 +1,11 @@
 """Reductions, cumulative functions and statistics of jax.numpy."""
 import numpy as np
 
-from .numpy_choices import isnan
-from .numpy_elementwise import filled, truth
+from .numpy_choices import isclose, isnan
+from .numpy_elementwise import equal, filled, truth
 from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
-from .promotion import BOOL, COMPLEX, I32, INEXACT, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
+from .promotion import BOOL, COMPLEX, I32, INEXACT, REAL_FLOATS, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
+from .tracing import current
 
 _U32 = number_of_dtype("uint32")
 
@@ -209,6 +210,34 @@ def nanmean(a, axis=None, *, keepdims=False):
         x, axis, keepdims=keepdims)
 
 
+@public
+def nanvar(a, axis=None, *, ddof=0, keepdims=False):
+    """The variance of the elements that are not NaN."""
+    x = value("nanvar", a)
+    known = emit("not", isnan(x)) if x.kind in INEXACT else None
+    return var(x, axis, ddof=ddof, keepdims=keepdims, where=known)
+
+
+@public
+def nanstd(a, axis=None, *, ddof=0, keepdims=False):
+    """The root of `nanvar`."""
+    return emit("sqrt", nanvar(a, axis, ddof=ddof, keepdims=keepdims))
+
+
+def _extreme_without_nan(name, over, neutral):
+    def function(a, axis=None, *, keepdims=False):
+        x = value(name, a)
+        if x.kind not in REAL_FLOATS:
+            return over(x, axis, keepdims)
+        unknown = isnan(x)
+        found = over(emit("select_n", unknown, x, filled(x, neutral)), axis, keepdims)
+        return emit("select_n", all(unknown, axis, keepdims=keepdims), found, filled(found, np.nan))
+    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN; NaN if there are none."
+    return public(function)
+
+
+nanmax, nanmin = _extreme_without_nan("nanmax", max, -np.inf), _extreme_without_nan("nanmin", min, np.inf)
+
 # ---- cumulative ----
 
 
@@ -230,6 +259,24 @@ def cumsum(a, axis=None, dtype=None):
 def cumprod(a, axis=None, dtype=None):
     """Products of the elements up to each one."""
     return _cumulative("cumprod", "cumprod", a, axis, dtype)
+
+
+@public
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Do all elements hold in `isclose`?"""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+@public
+def array_equal(a1, a2, equal_nan=False):
+    """Do both have one shape, and equal elements?"""
+    x, y = value("array_equal", a1), value("array_equal", a2)
+    if x.shape != y.shape:
+        return current().constant(np.False_)
+    same = equal(x, y)
+    if equal_nan and x.kind in INEXACT and y.kind in INEXACT:
+        same = emit("or", same, emit("and", isnan(x), isnan(y)))
+    return all(same)
 
 
 @public
