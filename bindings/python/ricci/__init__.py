@@ -1,14 +1,30 @@
-"""Ricci in Python: programs, their derivatives and batches, and native code. See README.md."""
+"""Ricci in Python: traced functions, their derivatives and batches, and native code. See README.md."""
+from . import lax, linalg, nn, numpy, random, tree
 from ._library import Error
+from .batch import vmap
+from .branching import cond, switch
 from .builder import Builder, DType
+from .closing import ShapeDtypeStruct
+from .compiling import eval_shape, jit
 from .context import Context, default_context
-from .device_array import Array, asarray
+from .custom_rules import custom_jvp, custom_vjp
+from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad,
+                          vjp)
+from .device_array import Array, asarray, from_dlpack
 from .executable import Executable
 from .function import Function, load
+from .loops import fori_loop, scan, while_loop
 from .program import Program
+from .python_rows import check_primitive, primitive
+from .tracing import bind
+from .value import TracingError, Value
 
-__all__ = ["Array", "Builder", "Context", "DType", "Error", "Executable", "Function", "Program", "asarray",
-           "default_context", "from_jax", "load", "missing"]
+__all__ = """
+    Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value asarray
+    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
+    fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load missing nn numpy
+    primitive random scan stop_gradient switch tree value_and_grad vjp vmap while_loop
+""".split()
 
 
 def __getattr__(name):

@@ -92,6 +92,11 @@ RICCI_SPAN_KERNEL = 1
 RICCI_SPAN_LIBRARY = 2
 RICCI_SPAN_COPY = 3
 RICCI_SPAN_SOURCE = 4
+RICCI_SANITIZERS = 0
+RICCI_CHECK_NO_DERIVATIVES = 1
+RICCI_CHECK_NO_BATCH = 2
+RICCI_CHECK_REF_ONLY = 4
+RICCI_CHECK_FIRST_ORDER = 8
 
 
 class ricci_str(Structure):
@@ -459,6 +464,68 @@ class ricci_executable_stats(Structure):
                 ('cache_hit', c_uint32)]
 
 
+class ricci_host_info(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('abi_major', c_uint32),
+                ('abi_minor', c_uint32),
+                ('features', c_uint64 * 4),
+                ('api', c_void_p)]
+
+
+class ricci_plugin(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('abi_major', c_uint32),
+                ('abi_minor', c_uint32),
+                ('needs_features', c_uint64 * 4),
+                ('name', ricci_str),
+                ('version', ricci_str),
+                ('self', c_void_p),
+                ('attach', c_void_p),
+                ('detach', c_void_p)]
+
+
+class ricci_plugin_note(Structure):
+    _fields_ = [('name_size', c_uint32),
+                ('desc_size', c_uint32),
+                ('type', c_uint32),
+                ('name', c_char * 8),
+                ('abi_major', c_uint32),
+                ('abi_minor', c_uint32),
+                ('pointer_bytes', c_uint32),
+                ('sanitizers', c_uint32)]
+
+
+class ricci_check_operand(Structure):
+    _fields_ = [('type', c_uint32),
+                ('reserved0', c_uint32),
+                ('low', c_double),
+                ('high', c_double)]
+
+
+class ricci_check_example(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('operands', c_void_p),
+                ('attrs', c_void_p),
+                ('n_operands', c_uint32),
+                ('n_attrs', c_uint32),
+                ('seed', c_uint64)]
+
+
+class ricci_check_law(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('name', ricci_str),
+                ('comparisons', c_uint64),
+                ('worst', c_double),
+                ('failure', ricci_str)]
+
+
+class ricci_check_opts(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('device', ricci_str),
+                ('sink', c_void_p),
+                ('law', c_void_p)]
+
+
 STATUS = object()  # a status, which the library's loader checks
 # name: (result, parameters)
 FUNCTIONS = {
@@ -593,4 +660,6 @@ FUNCTIONS = {
     'ricci_array_from_dlpack': (STATUS, [c_void_p, c_void_p, c_void_p]),
     'ricci_array_to_dlpack_on': (STATUS, [c_void_p, c_void_p, c_void_p]),
     'ricci_array_from_dlpack_on': (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    'ricci_check_primitive': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_uint32, c_void_p]),
+    'ricci_check_program': (STATUS, [c_void_p, c_void_p, c_void_p]),
 }

@@ -1,16 +1,14 @@
 """Finds and opens libricci.so.0, and turns statuses into exceptions.
 
-The library is looked for in $RICCI_PREFIX (an installed prefix or a build folder) if that is set, else next to this
-file, where pip puts it. It is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
+The library is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
 """
 import ctypes
 import itertools
-import os
-import pathlib
 import re
 import threading
 
 from . import _abi
+from ._places import find
 
 LIBRARY = "libricci.so.0"
 CPU_PLUGIN = "libricci_plugin_cpu.so.0"
@@ -22,25 +20,6 @@ class Error(Exception):
     def __init__(self, message, code=_abi.RICCI_INVALID_ARGUMENT, primitive="", rule=""):
         super().__init__(message)
         self.code, self.primitive, self.rule = code, primitive, rule
-
-
-def _folders():
-    prefix = os.environ.get("RICCI_PREFIX")
-    if prefix is None:
-        return [pathlib.Path(__file__).parent / "lib"]
-    root = pathlib.Path(prefix)
-    return [root, root / "lib", root / "lib/ricci", *root.glob("lib/*-linux-gnu"), *root.glob("lib/*-linux-gnu/ricci"),
-            root / "plugins/cpu"]
-
-
-def find(name):
-    """The path of the library `name`."""
-    folders = _folders()
-    for folder in folders:
-        if (folder / name).is_file():
-            return str(folder / name)
-    places = ", ".join(map(str, folders))
-    raise ImportError(f"no {name} in {places}; set RICCI_PREFIX to an installed prefix or to a build folder")
 
 
 def text_of(s):
@@ -117,7 +96,7 @@ def _open():
 lib = _open()
 
 
-def struct(kind, **members):
+def struct(kind, /, **members):
     """A struct of the ABI with its size set and everything else 0 but `members`."""
     value = kind(**members)
     value.hdr.size = ctypes.sizeof(kind)

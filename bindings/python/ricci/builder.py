@@ -97,6 +97,26 @@ class Builder:
                                (ctypes.c_uint64 * len(operands))(*operands), len(operands), results, n_results)
         return list(results)
 
+    def infer(self, primitive, operands, /, **attributes):
+        """The (dtype, shape) of each result that such an equation would have; nothing is appended."""
+        keep, operands = [], given.integers(primitive, "operands", operands, given.UINT64)
+        attrs = (_abi.ricci_attr * len(attributes))(
+            *(_attribute(primitive, n, v, keep) for n, v in attributes.items()))
+        n, types = ctypes.c_uint32(), ()
+        while n.value >= len(types):
+            types = (ctypes.c_uint32 * (2 * n.value + 8))()
+            lib.ricci_builder_infer(self._handle, self.context.primitive(primitive), attrs, len(attrs),
+                                    (ctypes.c_uint64 * len(operands))(*operands), len(operands), types, len(types),
+                                    ctypes.byref(n))
+        return [self.context.dtype_and_shape(t) for t in types[:n.value]]
+
+    def param(self, dtype, shape):
+        """The value of one more parameter, the last one."""
+        made = ctypes.c_uint64()
+        lib.ricci_builder_param(self._handle, self.context.type(dtype, tuple(shape)), ctypes.byref(made))
+        self.params.append(made.value)
+        return made.value
+
     def constant(self, array, dtype=None, shape=None):
         """A constant with the elements of `array`; one element for all if `shape` is given."""
         array = np.asarray(array, order="C")

@@ -15,7 +15,7 @@ from .dtypes import numpy_of
 _CALL = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2)
 
 
-def _memory(address, dtype, shape):
+def memory(address, dtype, shape):
     """The array of that dtype and shape at an address."""
     array = np.empty(shape, dtype)
     if not array.nbytes:
@@ -30,7 +30,7 @@ def _arrays(context, n, types, addresses):
         return []
     types, addresses = (ctypes.c_uint32 * n).from_address(types), (ctypes.c_void_p * n).from_address(addresses)
     described = [context.dtype_and_shape(t) for t in types]
-    return [_memory(a, numpy_of(dtype), shape) for a, (dtype, shape) in zip(addresses, described)]
+    return [memory(a, numpy_of(dtype), shape) for a, (dtype, shape) in zip(addresses, described)]
 
 
 def _checked(name, values, wanted):

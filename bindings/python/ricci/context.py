@@ -2,6 +2,7 @@
 
 Most programs need one, `default_context()`, which is made on first use.
 """
+import collections
 import ctypes
 import os
 import threading
@@ -9,7 +10,8 @@ import threading
 from . import _abi
 from . import arguments as given
 from . import dlpack_tensor as dlpack
-from ._library import CPU_PLUGIN, Error, find, handle, lib, struct, text_of
+from ._library import CPU_PLUGIN, Error, handle, lib, struct, text_of
+from ._places import find
 from .callbacks import add_callback
 
 
@@ -22,6 +24,7 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self.rows, self.executables = {}, collections.OrderedDict()  # of primitives by name; of programs that were run
         self.streams = {}  # by device: those in which arrays are handed over, one thread at a time
         self.lock = threading.RLock()
         self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules

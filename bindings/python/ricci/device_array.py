@@ -53,11 +53,14 @@ class Array:
         return _dlpack_device(self._device)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        """A capsule. On a GPU, what is enqueued to `stream` from now on begins after the work that writes the array."""
+        """A capsule of the array, or of a copy if `copy`.
+
+        On a GPU, what is enqueued to `stream` from now on begins after the work that writes the array.
+        """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"{self!r} is on device {self.__dlpack_device__()} of DLPack, not {tuple(dl_device)}")
         if copy:
-            raise BufferError(f"{self!r} can be shared, not copied: make a copy by ricci.asarray(numpy.asarray(x))")
+            return self._copied(stream, max_version)
         made = handle()
         if self.__dlpack_device__()[0] == CPU:
             if stream is not None:
@@ -68,6 +71,14 @@ class Array:
             ordered = None if stream == -1 else _Wrapped(self._device, "__dlpack__", stream)
             lib.ricci_array_to_dlpack_on(self._handle, ordered and ordered.handle, ctypes.byref(made))
         return dlpack.capsule_of(made.value, is_versioned=max_version is not None and max_version[0] >= 1)
+
+    def _copied(self, stream, max_version):
+        """A capsule of a copy, which is the consumer's to change."""
+        mine = from_numpy(np.asarray(self), self.context, self._device, self.context.dtype_and_shape(
+            lib.ricci_array_type(self._handle))[0])
+        capsule = mine.__dlpack__(stream=stream, max_version=max_version)
+        dlpack.mark_copied(capsule)
+        return capsule
 
     @property
     def __cuda_array_interface__(self):
@@ -136,6 +147,30 @@ def asarray(value, device=None, context=None):
     elif hasattr(value, "__cuda_array_interface__") and _dlpack_device(on)[0] == CUDA:
         return _from_interface(value, context, on)
     return from_numpy(np.asarray(value, order="C"), context, on)
+
+
+def from_dlpack(x, /, device=None, context=None):
+    """An Array that shares the memory of what has `__dlpack__`, also of a NumPy array, which must not change meanwhile.
+
+    What says to be read-only is copied, since a run may take the memory of an Array that is donated to it.
+    """
+    context = context or default_context()
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: x is of type {type(x).__name__}, which has no __dlpack__")
+    on = context.device(device) if device is not None else _device_like(context, tuple(x.__dlpack_device__()))
+    if tuple(x.__dlpack_device__()) != _dlpack_device(on):
+        raise BufferError(f"from_dlpack: the array is on device {tuple(x.__dlpack_device__())} of DLPack, not "
+                          f"{_dlpack_device(on)}; ricci.asarray(numpy.asarray(x), device) copies it")
+    return _from_dlpack(x, context, on)
+
+
+def _device_like(context, number):
+    """The device of a context that is the given one of DLPack."""
+    if number[0] == CPU:
+        return context.device("cpu")
+    if number[0] == CUDA:
+        return context.device(f"cuda:{number[1]}")
+    raise BufferError(f"from_dlpack: device {number} of DLPack is neither a CPU nor a GPU of CUDA")
 
 
 def _put(value, on):

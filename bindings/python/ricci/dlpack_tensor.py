@@ -13,7 +13,7 @@ import sys
 from ._library import Error
 
 CODES = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}  # DLDataTypeCode by NumPy's kind
-READ_ONLY = 1
+READ_ONLY, IS_COPIED = 1, 2  # DLPACK_FLAG_BITMASK_*
 VERSIONED, LEGACY = b"dltensor_versioned", b"dltensor"
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -122,6 +122,12 @@ def capsule_of(versioned, is_versioned):
         return _capsule(versioned, VERSIONED)
     legacy = _Legacy(tensor=_Managed.from_address(versioned).tensor, deleter=_address_of(_drop_legacy))
     return _capsule(_keep(legacy, versioned), LEGACY)
+
+
+def mark_copied(capsule):
+    """Says that what is in a capsule is a copy, which may be changed; one of before version 1 has no flags."""
+    if _is_valid(capsule, VERSIONED):
+        _Managed.from_address(_pointer_in(capsule, VERSIONED)).flags = IS_COPIED
 
 
 def tensor_of(owner, data, device, dtype, shape, strides, read_only):

@@ -2,6 +2,8 @@
 
 A key has no dtype in NumPy: outside of programs it is a u64, the two words of a threefry key as they lie in memory.
 """
+import functools
+
 import numpy as np
 
 from . import _abi
@@ -27,6 +29,7 @@ def type_text(dtype_and_shape):
     return f"{_TEXTS[dtype]}[{','.join(map(str, shape))}]"
 
 
+@functools.cache
 def number_of(dtype):
     """The number of a NumPy dtype."""
     name = np.dtype(dtype).name

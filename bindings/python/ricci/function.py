@@ -11,7 +11,9 @@ from .executable import Executable
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .keys import from_host, to_host
 from .program import Program, is_differentiable
+from .tracing import current
 from .trees import Leaf, Nested, Tuple, flat
+from .value import Value
 
 
 class Function:
@@ -101,8 +103,22 @@ class Function:
         return Executable(self.program, self._device, donate, names=self._names)
 
     def __call__(self, *arguments, **named):
-        leaves = [to_host(x) for x in self._flatten(arguments, named)]
+        leaves = self._flatten(arguments, named)
+        if any(isinstance(x, Value) for x in leaves):
+            return self._traced(leaves)
+        leaves = [to_host(x) for x in leaves]
         return self._built(self.output, self.executable(*leaves), self.program.results)
+
+    def _traced(self, leaves):
+        """In a function that is traced a call is one equation."""
+        trace = current()
+        if trace is None:
+            raise TypeError(f"{self.program.name}: a value is given outside of the function that was traced for it")
+        operands = [x if isinstance(x, Value) else trace.lift(x, t[0]) for x, t in zip(leaves, self.program.params)]
+        for name, x, t in zip(self._names(), operands, self.program.params):
+            if x.type != t:
+                raise TypeError(f"{self.program.name}: {name} is {type_text(x.type)}, the program takes {type_text(t)}")
+        return self.output.build(trace.emit("call", operands, {"body": self.program}))
 
     @staticmethod
     def _built(tree, leaves, types):

@@ -19,15 +19,25 @@ def check_key(impl):
         raise Error(f"keys are threefry2x32, not {impl.name}")
 
 
+def is_typed_key(x):
+    """Is it an array of typed keys of JAX?"""
+    jax = _jax()
+    return jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
 def to_host(x):
-    """A leaf as a NumPy array; a typed key of JAX as u64."""
+    """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64."""
     jax = _jax()
     if jax is not None and isinstance(x, jax.core.Tracer):
         raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")
-    if jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+    if is_typed_key(x):
         check_key(x.dtype._impl)
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
-    return x if isinstance(x, (int, float, complex)) else np.asarray(x)
+    if isinstance(x, (int, float, complex)):
+        return x
+    if hasattr(x, "__array__") or not hasattr(x, "__dlpack__"):
+        return np.asarray(x)
+    return np.from_dlpack(x)  # shared, not copied
 
 
 def from_host(array, dtype_and_shape):

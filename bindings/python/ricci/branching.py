@@ -1,0 +1,65 @@
+"""cond and switch of Python functions: one equation whose branches are programs."""
+from .closing import all_captured, check_callable, closed, in_a_trace, leaf_types, with_captures
+from .dtypes import type_text
+from .numpy_elementwise import truth
+from .numpy_operands import converted, value
+from .promotion import I32, INTEGERS, result_type
+from .tracing import current
+from .tree import Structure, flatten
+
+
+@in_a_trace
+def switch(index, branches, *operands):
+    """The result of branch number `index`, limited to their range. All branches give the same types."""
+    which = value("switch", index)
+    if which.shape or which.kind not in INTEGERS:
+        raise TypeError(f"switch: index is {type_text(which.type)}; an integer scalar is expected")
+    if not branches:
+        raise ValueError("switch: there are no branches")
+    return _chosen("switch", converted(which, I32), list(branches), operands)
+
+
+@in_a_trace
+def cond(pred, true_fun, false_fun, *operands):
+    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`; only that one is run."""
+    which = truth("cond", pred)
+    if which.shape:
+        raise TypeError(f"cond: pred is {type_text(which.type)}; a scalar is expected (ricci.numpy.where is for arrays)")
+    return _chosen("cond", converted(which, I32), [false_fun, true_fun], operands)
+
+
+def _chosen(name, which, functions, operands):
+    for f in functions:
+        check_callable(name, f)
+    leaves, structure = flatten(tuple(operands))
+    types = leaf_types(name, leaves, (f"operand {p}" for p in structure.paths()))
+    arguments = Structure(tuple, None, (structure, Structure(dict, (), ())))
+
+    def traced(cast=None):
+        return [closed(name, f, arguments, types, cast=cast) for f in functions]
+    made = traced()
+    kinds = _common(name, made)
+    if kinds is not None:
+        made = traced(kinds)
+    captured = all_captured(*made)
+    programs = [with_captures(m, captured) for m in made]
+    return made[0].output.build(current().emit("cond", [which, *leaves, *captured], {"branches": programs}))
+
+
+def _common(name, made):
+    """The dtypes that the results are converted to; None if they agree. Only numbers of Python are converted."""
+    first = made[0]
+    for i, other in enumerate(made[1:], 1):
+        if other.output != first.output:
+            raise TypeError(f"{name}: branch 0 returns {first.output}, branch {i} {other.output}; branches must return "
+                            "one structure")
+    kinds = []
+    for n, types in enumerate(zip(*(m.types for m in made))):
+        kind, _ = result_type([(t[0], t[2]) for t in types])
+        for i, t in enumerate(types):
+            if t[1] != types[0][1] or t[0] != kind and not t[2]:
+                path = first.output.paths()[n]
+                raise TypeError(f"{name}: result{path} is {type_text(types[0][:2])} in branch 0 and {type_text(t[:2])} in "
+                                f"branch {i}; branches must return one type")
+        kinds.append(kind)
+    return None if all(t[0] == k for m in made for t, k in zip(m.types, kinds)) else kinds

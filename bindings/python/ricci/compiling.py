@@ -1,0 +1,239 @@
+"""jit: a Python function that is traced once for each kind of call, and compiled."""
+import collections
+import functools
+import inspect
+import threading
+
+from .closing import ShapeDtypeStruct, check_callable, closed, leaf_name, leaf_types, name_of
+from .context import default_context
+from .dtypes import numpy_of
+from .executable import Executable
+from .function import Function
+from .keys import to_host
+from .tracing import current
+from .tree import flatten
+from .trees import Leaf
+from .value import Value
+
+_KEPT = 4096  # kinds of call of one function, those used last
+
+
+def _as_tuple(x):
+    return (x,) if isinstance(x, (int, str)) else tuple(x or ())
+
+
+class _Entry:
+    """What is known of one kind of call."""
+
+    def __init__(self, made, executable):
+        self.made, self.executable = made, executable
+
+
+class Jitted:
+    """What `jit` gives. Any thread may call it."""
+
+    def __init__(self, function, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(),
+                 device=None, context=None):
+        check_callable("jit", function)
+        functools.update_wrapper(self, function, updated=())
+        self._function, self._device, self._context = function, device, context
+        self._static, self._donated = self._places(static_argnums, static_argnames), self._places(
+            donate_argnums, donate_argnames)
+        both = self._static & self._donated
+        if both:
+            raise ValueError(f"jit: argument {sorted(both, key=str)[0]} is static and donated")
+        self._entries, self._lock = collections.OrderedDict(), threading.Lock()
+
+    def _places(self, numbers, names):
+        """Numbers of positional arguments and names of arguments, each with its other form where it has one."""
+        try:
+            parameters = [p for p in inspect.signature(self._function).parameters.values()
+                          if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        except (TypeError, ValueError):
+            parameters = []
+        own = [p.name for p in parameters]
+        places = set()
+        for number in _as_tuple(numbers):
+            number = number + len(own) if number < 0 else number
+            places |= {number, own[number]} if number < len(own) else {number}
+        for name in _as_tuple(names):
+            places |= {name, own.index(name)} if name in own else {name}
+        return places
+
+    def __repr__(self):
+        return f"<ricci.jit of {name_of(self._function)}>"
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    # ---- kinds of call ----
+
+    def _split(self, arguments, named):
+        """(static values by place, the rest with None in their place)."""
+        static = tuple((i, x) for i, x in enumerate(arguments) if i in self._static)
+        static += tuple((k, x) for k, x in sorted(named.items()) if k in self._static)
+        if not static:
+            return (), (arguments, named)
+        rest = tuple(None if i in self._static else x for i, x in enumerate(arguments))
+        return static, (rest, {k: None if k in self._static else x for k, x in named.items()})
+
+    def _key(self, arguments, named):
+        static, rest = self._split(arguments, named)
+        leaves, structure = flatten(rest)
+        types = tuple(leaf_types("jit", leaves, _Names(structure)))
+        key = structure, types, tuple((k, type(x), x) for k, x in static), self._device
+        try:
+            hash(key)
+        except TypeError:
+            wrong = next((k, x) for k, x in static if not _is_hashable(x))
+            raise TypeError(f"jit: the static argument {wrong[0]} is of type {type(wrong[1]).__name__}, which has no hash; "
+                            "use a tuple in place of a list, or pass arrays as arguments that are not static") from None
+        return key, static, leaves
+
+    def _of_rest(self, static):
+        """The function without its static arguments."""
+        if not static:
+            return self._function
+        held = dict(static)
+
+        @functools.wraps(self._function)
+        def function(*arguments, **named):
+            arguments = tuple(held.get(i, x) for i, x in enumerate(arguments))
+            return self._function(*arguments, **{k: held.get(k, x) for k, x in named.items()})
+        return function
+
+    def _traced(self, key, static):
+        return closed("jit", self._of_rest(static), key[0], key[1], context=self._used_context(),
+                      lifts=False if current() is None else None)
+
+    def _used_context(self):
+        trace = current()
+        return (self._context or default_context()) if trace is None else trace.context
+
+    def _kept(self, key):
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+            return entry
+
+    def _keep(self, key, entry):
+        with self._lock:
+            self._entries[key] = entry
+            while len(self._entries) > _KEPT:
+                self._entries.popitem(last=False)
+        return entry
+
+    def _flags(self, structure):
+        """Which leaves are donated."""
+        if not self._donated:
+            return ()
+        arguments, named = structure.children
+        flags = [i in self._donated for i, child in enumerate(arguments.children) for _ in range(child.size)]
+        return flags + [k in self._donated for k, child in zip(named.data, named.children) for _ in range(child.size)]
+
+    def _compiled(self, key, static):
+        entry = self._kept((key, None))
+        if entry is None:
+            made = self._traced(key, static)
+            structure = key[0]
+            executable = Executable(made.program, self._device, self._flags(structure),
+                                    names=lambda: list(_Names(structure)))
+            entry = self._keep((key, None), _Entry(made, executable))
+        return entry
+
+    # ---- calls ----
+
+    def __call__(self, *arguments, **named):
+        key, static, leaves = self._key(arguments, named)
+        trace = current()
+        if trace is not None:
+            return self._inside(trace, key, static, leaves)
+        entry = self._compiled(key, static)
+        return entry.made.output.build(entry.executable(*map(to_host, leaves)))
+
+    def _inside(self, trace, key, static, leaves):
+        """A call in a traced function: one equation. A program that captures values belongs to that trace alone."""
+        kept = (key, trace.context, trace.lifts)
+        entry = self._kept(kept)
+        if entry is None:
+            entry = _Entry(self._traced(key, static), None)
+            if not entry.made.captured:
+                self._keep(kept, entry)
+        made = entry.made
+        operands = [trace.lift(x) for x in leaves] + made.captured
+        found = trace.emit("call", operands, {"body": made.program})
+        return made.output.build([Value(trace, v.number, *v.type, weak) for v, weak in zip(found, made.weak)])
+
+    # ---- what was traced ----
+
+    def function(self, *arguments, **named):
+        """The ricci.Function for arguments of these types: its program, derivatives, `save`. Arrays are not looked at,
+        so a ShapeDtypeStruct will do; static arguments are bound."""
+        if current() is not None:
+            raise TypeError("jit: function() is for outside of traced functions")
+        key, static, _ = self._key(arguments, named)
+        made, (given, keywords) = self._compiled_or_traced(key, static), key[0].children
+        inputs = [c for i, c in enumerate(given.children) if i not in self._static]
+        named = {k: c for k, c in zip(keywords.data, keywords.children) if k not in self._static}
+        donate = {i for i, flag in enumerate(self._flags(key[0])) if flag}
+        return Function(made.program, [_leaf(c) for c in inputs], {k: _leaf(c) for k, c in named.items()}, made.output,
+                        donate, self._device)
+
+    def _compiled_or_traced(self, key, static):
+        entry = self._kept((key, None))
+        return self._traced(key, static) if entry is None else entry.made
+
+    def lower(self, *arguments, **named):
+        """As in JAX: `.text`, `.compile()`."""
+        return self.function(*arguments, **named).lower()
+
+    def cache_size(self):
+        """How many kinds of call are kept."""
+        return len(self._entries)
+
+    def clear_cache(self):
+        """Forgets what was traced and compiled."""
+        with self._lock:
+            self._entries.clear()
+
+
+def _leaf(structure):
+    return Leaf() if structure.kind is None else structure
+
+
+class _Names:
+    """The names of leaves of (arguments, keywords), made when a message needs them."""
+
+    def __init__(self, structure):
+        self._structure = structure
+
+    def __iter__(self):
+        return map(leaf_name, self._structure.paths())
+
+
+def _is_hashable(x):
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
+def jit(function=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(), device=None,
+        context=None):
+    """`function` compiled: traced for each new structure, dtypes and shapes of its arguments, then run without Python.
+
+    Arguments and results are trees of arrays. `static_argnums` and `static_argnames` are arguments that Python needs to
+    know (hashable; another value is traced anew). The memory of `donate_argnums` may be reused for results. Also a
+    decorator, `@ricci.jit` and `@ricci.jit(static_argnums=1)`. Within a traced function a call is one equation.
+    """
+    def of(f):
+        return Jitted(f, static_argnums, static_argnames, donate_argnums, donate_argnames, device, context)
+    return of if function is None else of(function)
+
+
+def eval_shape(function, *arguments, **named):
+    """The result with a ShapeDtypeStruct in the place of each array; nothing is computed."""
+    made = Jitted(function).function(*arguments, **named)
+    return made.output.build([ShapeDtypeStruct(shape, numpy_of(dtype)) for dtype, shape in made.program.results])

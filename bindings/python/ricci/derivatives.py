@@ -1,0 +1,242 @@
+"""grad, jvp, vjp, Jacobians and checkpoint of Python functions. The derivatives are made by Ricci from the program."""
+import functools
+
+from .arguments import count
+from .closing import (check_callable, check_differentiable, closed, in_a_trace, leaf_name, leaf_types,
+                      numbers_of)
+from .dtypes import type_text
+from .jacobian import forward_jacobian, reverse_jacobian
+from .numpy_creation import splat
+from .program import is_differentiable
+from .tracing import bind, current, evaluate
+from .tree import flatten
+from .tree import map as tree_map
+from .trees import Nested
+
+
+
+def _chosen(transformation, function, argnums, arguments, named):
+    """(the function of the arguments `argnums` alone as a Closed, its leaves, the tree of the derivative)."""
+    numbers, single = numbers_of(transformation, argnums, len(arguments))
+    leaves, structure = flatten(tuple(arguments[n] for n in numbers))
+    names = [f"argument {n}{path}" for n, child in zip(numbers, structure.children) for path in child.paths()]
+    types = leaf_types(transformation, leaves, names)
+    check_differentiable(transformation, types, names)
+
+    @functools.wraps(function)
+    def of_chosen(*chosen):
+        own = list(arguments)
+        for n, x in zip(numbers, chosen):
+            own[n] = x
+        return function(*own, **named)
+    made = closed(transformation, of_chosen, structure, types, spread=False)
+    return made, leaves, structure.children[0] if single else structure
+
+
+def _check_value(transformation, made, has_aux):
+    """The structure of what comes with the value."""
+    output, results = made.output, made.program.results
+    auxiliary = None
+    if has_aux:
+        parts = output.pair()
+        if parts is None:
+            raise TypeError(f"{transformation}: has_aux=True needs a function that returns (value, auxiliary); this one "
+                            f"returns {output}")
+        output, auxiliary = parts
+    if output.size != 1:
+        raise TypeError(f"{transformation}: the function returns {count(output.size, 'array')}, not one"
+                        + ("; has_aux=True is for (value, auxiliary)" if not has_aux else ""))
+    if results[0][1] or not is_differentiable(results[0]):
+        raise TypeError(f"{transformation}: the function returns {type_text(results[0])}; a floating scalar is expected "
+                        "(ricci.jacrev is for arrays)")
+    return auxiliary
+
+
+def value_and_grad(function, argnums=0, has_aux=False):
+    """The function that gives (value, gradient by the arguments `argnums`), or ((value, auxiliary), gradient)."""
+    check_callable("value_and_grad", function)
+
+    @functools.wraps(function)
+    @in_a_trace
+    def call(*arguments, **named):
+        made, leaves, tree = _chosen("value_and_grad", function, argnums, arguments, named)
+        _check_value("value_and_grad", made, has_aux)
+        n = len(made.program.results)
+        program = made.program.grad(range(len(leaves)), with_value=True)
+        found = current().inline(program, leaves + made.captured)
+        return made.output.build(found[:n]), tree.build(found[n:])
+    return call
+
+
+def grad(function, argnums=0, has_aux=False):
+    """The function that gives the gradient by the arguments `argnums`, or (gradient, auxiliary)."""
+    check_callable("grad", function)
+
+    @functools.wraps(function)
+    @in_a_trace
+    def call(*arguments, **named):
+        made, leaves, tree = _chosen("grad", function, argnums, arguments, named)
+        _check_value("grad", made, has_aux)
+        n = len(made.program.results)
+        program = made.program.grad(range(len(leaves)), with_value=has_aux)
+        found = current().inline(program, leaves + made.captured)
+        if not has_aux:
+            return tree.build(found)
+        return tree.build(found[n:]), made.output.build(found[:n])[1]
+    return call
+
+
+def _of_all(transformation, function, primals):
+    """(the function of all primals as a Closed, their leaves and types, their structure)."""
+    check_callable(transformation, function)
+    if not isinstance(primals, (tuple, list)):
+        raise TypeError(f"{transformation}: primals are of type {type(primals).__name__}; a tuple with one value for each "
+                        "argument is expected")
+    leaves, structure = flatten((tuple(primals), {}))
+    types = leaf_types(transformation, leaves, map(leaf_name, structure.paths()))
+    return closed(transformation, function, structure, types), leaves, types, structure.children[0]
+
+
+def _split_aux(transformation, made, has_aux):
+    """(structure of the result, of the auxiliary part or None)."""
+    if not has_aux:
+        return made.output, None
+    parts = made.output.pair()
+    if parts is None:
+        raise TypeError(f"{transformation}: has_aux=True needs a function that returns (value, auxiliary)")
+    return parts
+
+
+def _rebuilt(structure, types, moving):
+    """A tree of derivatives: None where there is none."""
+    rest = iter(moving)
+    return structure.build([next(rest) if is_differentiable(t[:2]) else None for t in types])
+
+
+@in_a_trace
+def jvp(function, primals, tangents, has_aux=False):
+    """(result, its tangent), and the auxiliary part. Leaves of integers have no tangent: what is given is not looked at,
+    what is returned is None."""
+    made, leaves, types, structure = _of_all("jvp", function, primals)
+    moving = structure.parts(tuple(tangents))
+    active = [is_differentiable(t[:2]) for t in types]
+    operands = []
+    for t, x, is_active, path in zip(types, moving, active, structure.paths()):
+        if is_active:
+            operands.append(_like(f"jvp: the tangent of {leaf_name('[0]' + path)}", x, t))
+    output, auxiliary = _split_aux("jvp", made, has_aux)
+    program = made.program.jvp(active + [False] * len(made.captured))
+    found = current().inline(program, leaves + made.captured + operands)
+    n, own = len(made.program.results), output.size
+    rest = iter(found[n:])
+    moved = [next(rest) if is_differentiable(t) else None for t in made.program.results]
+    result = output.build(found[:own]), output.build(moved[:own])
+    return result if auxiliary is None else (*result, auxiliary.build(found[own:n]))
+
+
+def _like(what, x, t):
+    """A tangent or cotangent as a value of that type."""
+    value = current().lift(x, t[0] if isinstance(x, (int, float, complex)) else None)
+    if value.type != t[:2]:
+        raise TypeError(f"{what} is {type_text(value.type)}; {type_text(t[:2])} is expected")
+    return value
+
+
+class _Backward:
+    """The backward pass of one vjp; its residuals are values, or arrays once the forward pass has run."""
+
+    def __init__(self, program, results, output, structure, types):
+        self.program, self.results, self.output = program, results, output
+        self.structure, self.types = structure, types
+
+    def __call__(self, residuals, cotangent):
+        try:
+            parts = self.output.parts(cotangent)
+        except TypeError as error:
+            raise TypeError(f"vjp: cotangent: {error}") from None
+        parts += [None] * (len(self.results) - len(parts))
+        paths = self.output.paths() + [""] * len(self.results)
+        cts = [splat(0, *t) if x is None else _like(f"vjp: the cotangent of result{path}", x, t)
+               for x, t, path in zip(parts, self.results, paths) if is_differentiable(t)]
+        return _rebuilt(self.structure, self.types, current().inline(self.program, residuals + cts))
+
+
+def _forward(function, primals, has_aux):
+    """(result, residuals, backward pass, auxiliary part)."""
+    made, leaves, types, structure = _of_all("vjp", function, primals)
+    wanted = [is_differentiable(t[:2]) for t in types] + [False] * len(made.captured)
+    output, auxiliary = _split_aux("vjp", made, has_aux)
+    fwd, bwd = made.program.vjp(wanted)
+    found = current().inline(fwd, leaves + made.captured)
+    n, own = len(made.program.results), output.size
+    backward = _Backward(bwd, made.program.results, output, structure, types)
+    return output.build(found[:own]), found[n:], backward, auxiliary and auxiliary.build(found[own:n])
+
+
+def vjp(function, *primals, has_aux=False):
+    """(result, the function from a cotangent to a tuple of cotangents of the arguments), and the auxiliary part.
+
+    The cotangent of an integer is None. The function may be called again and again.
+    """
+    def forward():
+        return _forward(function, primals, has_aux)
+    result, residuals, backward, auxiliary = evaluate(forward) if current() is None else forward()
+    pull = in_a_trace(lambda cotangent: backward(residuals, cotangent))
+    return (result, pull, auxiliary) if has_aux else (result, pull)
+
+
+def _jacobian(name, function, argnums, of_program):
+    check_callable(name, function)
+
+    @functools.wraps(function)
+    @in_a_trace
+    def call(*arguments, **named):
+        made, leaves, tree = _chosen(name, function, argnums, arguments, named)
+        program = of_program(made.program, range(len(leaves)))
+        return Nested(made.output, tree).build(current().inline(program, leaves + made.captured))
+    return call
+
+
+def jacfwd(function, argnums=0):
+    """The Jacobian by forward mode: the block of a result and an argument has the shape of the result, then of that."""
+    return _jacobian("jacfwd", function, argnums, forward_jacobian)
+
+
+def jacrev(function, argnums=0):
+    """The Jacobian by reverse mode, of results that are floating."""
+    return _jacobian("jacrev", function, argnums, reverse_jacobian)
+
+
+def hessian(function, argnums=0):
+    """The Jacobian of the gradient, by forward over reverse mode."""
+    return jacfwd(jacrev(function, argnums), argnums)
+
+
+def checkpoint(function=None, *, policy="", prevent_cse=True):
+    """`function`, whose derivative computes again what `policy` does not save: `nothing` if empty, `everything`, `dots`,
+    `dots_with_no_batch_dims`, `names:a,b` (ricci.checkpoint_name), and several with `|` between."""
+    if function is None:
+        return functools.partial(checkpoint, policy=policy, prevent_cse=prevent_cse)
+    check_callable("checkpoint", function)
+
+    @functools.wraps(function)
+    @in_a_trace
+    def call(*arguments, **named):
+        leaves, structure = flatten((arguments, named))
+        types = leaf_types("checkpoint", leaves, map(leaf_name, structure.paths()))
+        made = closed("checkpoint", function, structure, types)
+        program = made.program.checkpoint(policy, prevent_cse)
+        return made.output.build(current().inline(program, leaves + made.captured))
+    return call
+
+
+def checkpoint_name(x, name):
+    """x, called `name` in policies of checkpoint."""
+    return bind("name", x, name=name)
+
+
+def stop_gradient(x):
+    """A tree with the derivative zero."""
+    return in_a_trace(lambda: tree_map(lambda leaf: bind("stop_gradient", leaf), x))()
+
+

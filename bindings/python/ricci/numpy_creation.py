@@ -1,0 +1,209 @@
+"""Arrays made from nothing or from the host's data, as by jax.numpy."""
+import builtins
+import math
+
+import numpy as np
+
+from .dtypes import numpy_of
+from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, promoted, public,
+                             shape_of, shape_of_value, value)
+from .promotion import BOOL, F32, I32
+from .tracing import SCALARS, current
+from .tree import leaves
+from .value import Value, refuse
+
+
+def splat(number, kind, shape):
+    """A number in a type, as a constant of the current trace."""
+    return current().constant(np.asarray(number, numpy_of(kind)), kind, shape)
+
+
+@public
+def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+    """An array of a number, an array, or nested lists of numbers and values."""
+    if isinstance(a, (list, tuple)):
+        found = _of_lists(a)
+    else:
+        found = value("asarray", a)
+    return converted(found, dtype_or(dtype, found.kind), weak=False)
+
+
+def _of_lists(a):
+    if not builtins.any(isinstance(x, Value) for x in leaves(a)):
+        array, plain = np.asarray(a), builtins.all(isinstance(x, SCALARS) and not isinstance(x, np.generic)
+                                                   for x in leaves(a))
+        if plain and array.dtype in (np.float64, np.int64, np.complex128):  # numbers of Python have no width
+            array = array.astype({"f": np.float32, "i": np.int32, "c": np.complex64}[array.dtype.kind])
+        return current().lift(array)
+    from .numpy_joining import stack
+    return stack([_of_lists(x) if isinstance(x, (list, tuple)) else x for x in a])
+
+
+@public
+def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):  # noqa: A002, names of jax.numpy
+    """As `asarray`, with at least `ndmin` dimensions."""
+    found = asarray(object, dtype)
+    lead = builtins.max(ndmin - found.ndim, 0)
+    return emit("reshape", found, new_sizes=[*[1] * lead, *found.shape]) if lead else found
+
+
+@public
+def zeros(shape, dtype=None, *, device=None):
+    """Zeros, f32 unless `dtype` is given."""
+    return splat(0, dtype_or(dtype, F32), shape_of("zeros", shape))
+
+
+@public
+def ones(shape, dtype=None, *, device=None):
+    """Ones, f32 unless `dtype` is given."""
+    return splat(1, dtype_or(dtype, F32), shape_of("ones", shape))
+
+
+@public
+def empty(shape, dtype=None, *, device=None):
+    """Zeros: there is no memory without contents."""
+    return zeros(shape, dtype)
+
+
+@public
+def full(shape, fill_value, dtype=None, *, device=None):
+    """An array of `fill_value`, broadcast to `shape`."""
+    found = value("full", fill_value)
+    return expanded(converted(found, dtype_or(dtype, found.kind), weak=False), shape_of("full", shape))
+
+
+def _like(name, number):
+    def function(a, dtype=None, shape=None, *, device=None):
+        kind, _ = common_kind(name, [a])
+        return splat(number, dtype_or(dtype, kind), shape_of_value(a) if shape is None else shape_of(name, shape))
+    function.__name__, function.__doc__ = name, f"{name.split('_')[0]} in the shape and type of `a`."
+    return public(function)
+
+
+zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
+
+
+@public
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
+    """`fill_value` in the shape and type of `a`."""
+    kind, _ = common_kind("full_like", [a])
+    return full(shape_of_value(a) if shape is None else shape, fill_value, numpy_of(kind) if dtype is None else dtype)
+
+
+def _static(function, *numbers):
+    """Numbers that determine a size must be known."""
+    for x in numbers:
+        if isinstance(x, Value):
+            refuse(x, f"{function}: the size of the result, which follows from", "make it one of static_argnums")
+    return numbers
+
+
+@public
+def arange(start, stop=None, step=None, dtype=None, *, device=None):
+    """start, start + step, ... below stop; i32, or f32 if a number has a fraction, unless `dtype` is given."""
+    start, stop, step = _static("arange", start, stop, step)
+    first, last, by = (0, start, 1) if stop is None else (start, stop, 1)
+    by = by if step is None else step
+    if by == 0:
+        raise ValueError("arange: step is 0")
+    kind = dtype_or(dtype, common_kind("arange", [x for x in (first, last, by)])[0])
+    count = builtins.max(math.ceil((last - first) / by), 0)
+    index = emit("iota", dtype=numpy_of(I32 if kind == BOOL else kind), shape=[count], dimension=0)
+    if (first, by) == (0, 1):
+        return converted(index, kind)
+    scaled = emit("mul", index, splat(by, index.kind, [count]))
+    return converted(emit("add", scaled, splat(first, index.kind, [count])), kind)
+
+
+@public
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """`num` numbers from start to stop, evenly apart, with `stop` if `endpoint`; a new axis for them."""
+    from .numpy_shaping import moveaxis
+    (num,) = _static("linspace", num)
+    low, high = promoted("linspace", start, stop, inexact=True)
+    kind, gaps = low.kind, num - 1 if endpoint else num
+    shape = broadcast_shapes_of("linspace", [low.shape, high.shape])
+    low, high = expanded(low, shape), expanded(high, shape)
+    step = emit("div", emit("sub", high, low), splat(builtins.max(gaps, 1), kind, shape))
+    out = (num, *shape)
+    index = emit("iota", dtype=numpy_of(kind), shape=out, dimension=0)
+    part = emit("div", index, splat(builtins.max(gaps, 1), kind, out))
+    one = splat(1, kind, out)
+    # As JAX: both ends are exact.
+    found = emit("add", emit("mul", expanded(low, out), emit("sub", one, part)), emit("mul", expanded(high, out), part))
+    if endpoint and num > 1:
+        last = emit("eq", index, splat(num - 1, kind, out))
+        found = emit("select_n", last, found, expanded(high, out))
+    found = moveaxis(converted(found, dtype_or(dtype, kind), weak=False), 0, axis)
+    return (found, step) if retstep else found
+
+
+@public
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """base to the powers of `linspace`."""
+    from .numpy_elementwise import power
+    found = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return converted(found, dtype_or(dtype, found.kind))
+
+
+@public
+def eye(N, M=None, k=0, dtype=None, *, device=None):
+    """Ones on the diagonal number `k` of N rows and M columns."""
+    n, m, k = _static("eye", N, N if M is None else M, k)
+    rows = emit("iota", dtype="int32", shape=[n, m], dimension=0)
+    columns = emit("iota", dtype="int32", shape=[n, m], dimension=1)
+    return converted(emit("eq", emit("add", rows, splat(k, I32, [n, m])), columns), dtype_or(dtype, F32))
+
+
+@public
+def identity(n, dtype=None):
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+@public
+def tri(N, M=None, k=0, dtype=None):
+    """Ones on and below the diagonal number `k`."""
+    n, m, k = _static("tri", N, N if M is None else M, k)
+    return converted(below_diagonal(n, m, k), dtype_or(dtype, F32))
+
+
+def below_diagonal(n, m, k):
+    """Where the column is at most the row + k."""
+    rows = emit("iota", dtype="int32", shape=[n, m], dimension=0)
+    columns = emit("iota", dtype="int32", shape=[n, m], dimension=1)
+    return emit("ge", emit("add", rows, splat(k, I32, [n, m])), columns)
+
+
+@public
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """A list with each vector repeated along the dimensions of the others."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is {indexing!r}; it must be xy or ij")
+    values = [value("meshgrid", x) for x in xi]
+    order = list(range(len(values)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = 1, 0
+    shape = [0] * len(values)
+    for v, d in zip(values, order):
+        if v.ndim > 1:
+            raise ValueError(f"meshgrid: an array has {v.ndim} dimensions; vectors are expected")
+        shape[d] = v.size
+    found = []
+    for v, d in zip(values, order):
+        own = [n if i == d and sparse or not sparse else 1 for i, n in enumerate(shape)]
+        v = emit("reshape", v, new_sizes=[v.size])
+        found.append(emit("broadcast_in_dim", v, shape=own, broadcast_dimensions=[d]))
+    return found
+
+
+@public
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array of another library as a value."""
+    return current().lift(np.from_dlpack(x))
+
+
+@public
+def copy(a, order=None):
+    """The array itself: arrays of programs are immutable."""
+    return value("copy", a)

@@ -1,0 +1,301 @@
+"""Reductions, cumulative functions and statistics of jax.numpy."""
+import numpy as np
+
+from .numpy_choices import isclose, isnan
+from .numpy_elementwise import equal, filled, truth
+from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
+from .promotion import BOOL, COMPLEX, I32, INEXACT, REAL_FLOATS, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
+from .tracing import current
+
+_U32 = number_of_dtype("uint32")
+
+
+def _kept(x, axes, keepdims, shape):
+    """With dimensions of size 1 in the place of those reduced."""
+    if not keepdims:
+        return x
+    return emit("reshape", x, new_sizes=[1 if d in axes else n for d, n in enumerate(shape)])
+
+
+def _reduced(function, primitive, x, axis, keepdims, initial=None, where=None, neutral=None, combine=None):
+    axes = axes_of(function, axis, x.ndim)
+    if where is not None:
+        if neutral is None:
+            raise ValueError(f"{function}: where needs initial: there is no value for no elements")
+        x = emit("select_n", expanded(truth(function, where), x.shape), filled(x, neutral), x)
+    if neutral is None and initial is None and 0 in [x.shape[d] for d in axes]:
+        raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}; give initial")
+    found = _kept(emit(primitive, x, axes=axes), axes, keepdims, x.shape)
+    if initial is None:
+        return found
+    start = converted(value(function, initial), found.kind)
+    return emit(combine, found, expanded(start, found.shape))
+
+
+def _sum_kind(x, dtype):
+    """Sums of small integers are i32 or u32."""
+    if dtype is not None:
+        return number_of_dtype(dtype)
+    if x.kind == BOOL or (x.kind in SIGNED and x.kind < I32):
+        return I32
+    return _U32 if x.kind in UNSIGNED and x.kind < _U32 else x.kind
+
+
+@public
+def sum(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):  # noqa: A001, a name of jax.numpy
+    """The sum over `axis` (all if None)."""
+    x = value("sum", a)
+    x = converted(x, _sum_kind(x, dtype))
+    return _reduced("sum", "reduce_sum", x, axis, keepdims, initial, where, 0, "add")
+
+
+@public
+def prod(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    """The product over `axis`."""
+    x = value("prod", a)
+    x = converted(x, _sum_kind(x, dtype))
+    return _reduced("prod", "reduce_prod", x, axis, keepdims, initial, where, 1, "mul")
+
+
+@public
+def max(a, axis=None, keepdims=False, initial=None, where=None):  # noqa: A001
+    """The greatest element over `axis`; NaN if one is."""
+    neutral = initial if where is not None else None
+    return _reduced("max", "reduce_max", value("max", a), axis, keepdims, initial, where, neutral, "max")
+
+
+@public
+def min(a, axis=None, keepdims=False, initial=None, where=None):  # noqa: A001
+    """The least element over `axis`; NaN if one is."""
+    neutral = initial if where is not None else None
+    return _reduced("min", "reduce_min", value("min", a), axis, keepdims, initial, where, neutral, "min")
+
+
+amax, amin = max, min
+
+
+@public
+def any(a, axis=None, *, keepdims=False, where=None):  # noqa: A001
+    """Is any element over `axis` true?"""
+    return _reduced("any", "reduce_or", truth("any", a), axis, keepdims, None, where, False)
+
+
+@public
+def all(a, axis=None, *, keepdims=False, where=None):  # noqa: A001
+    """Are all elements over `axis` true?"""
+    return _reduced("all", "reduce_and", truth("all", a), axis, keepdims, None, where, True)
+
+
+@public
+def count_nonzero(a, axis=None, keepdims=False):
+    """How many elements over `axis` are not 0, as i32."""
+    return sum(truth("count_nonzero", a), axis, keepdims=keepdims)
+
+
+def _size(function, x, axis):
+    return int(np.prod([x.shape[d] for d in axes_of(function, axis, x.ndim)]))
+
+
+def _counts(function, x, axis, where):
+    """How many elements of the mask `where` are taken, with the dimensions kept."""
+    mask = converted(expanded(truth(function, where), x.shape), x.kind)
+    return sum(mask, axis, keepdims=True)
+
+
+@public
+def mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
+    """The mean over `axis`; integers become floats."""
+    x = value("mean", a)
+    x = converted(x, dtype_or(dtype, inexact_of(x.kind)))
+    total = sum(x, axis, keepdims=keepdims, where=where)
+    if where is None:
+        return emit("div", total, filled(total, _size("mean", x, axis)))
+    count = _counts("mean", x, axis, where)
+    return emit("div", total, emit("reshape", count, new_sizes=total.shape))
+
+
+@public
+def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=None, correction=None):
+    """The variance over `axis`, with `ddof` fewer degrees of freedom."""
+    ddof = ddof if correction is None else correction
+    x = value("var", a)
+    x = converted(x, dtype_or(dtype, inexact_of(x.kind)))
+    away = emit("sub", x, expanded(mean(x, axis, keepdims=True, where=where), x.shape))
+    square = emit("real", emit("mul", away, emit("conj", away))) if x.kind in COMPLEX else emit("mul", away, away)
+    total = sum(square, axis, keepdims=keepdims, where=where)
+    if where is None:
+        return emit("div", total, filled(total, _size("var", x, axis) - ddof))
+    count = emit("reshape", _counts("var", converted(square, real_of(x.kind)), axis, where), new_sizes=total.shape)
+    return emit("div", total, emit("sub", count, filled(count, ddof)))
+
+
+@public
+def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=None, correction=None):
+    """The root of `var`."""
+    return emit("sqrt", var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, correction=correction))
+
+
+@public
+def average(a, axis=None, weights=None, returned=False, keepdims=False):
+    """The mean over `axis` weighted by `weights` (of a's shape, or along one axis); with their sum if `returned`."""
+    if weights is None:
+        found = mean(a, axis, keepdims=keepdims)
+        total = filled(found, _size("average", value("average", a), axis))
+        return (found, total) if returned else found
+    x, w = promoted("average", a, weights, inexact=True)
+    if w.shape != x.shape:
+        if axis is None or w.ndim != 1:
+            raise ValueError(f"average: weights have shape {w.shape}, the array {x.shape}; one axis must be given")
+        d = axis_of("average", axis, x.ndim)
+        if w.shape[0] != x.shape[d]:
+            raise ValueError(f"average: there are {w.shape[0]} weights for {x.shape[d]} elements along axis {axis}")
+        w = emit("broadcast_in_dim", w, shape=x.shape, broadcast_dimensions=[d])
+    total = sum(w, axis, keepdims=keepdims)
+    found = emit("div", sum(emit("mul", x, w), axis, keepdims=keepdims), total)
+    return (found, total) if returned else found
+
+
+@public
+def ptp(a, axis=None, keepdims=False):
+    """The greatest less the least element."""
+    x = value("ptp", a)
+    return emit("sub", max(x, axis, keepdims), min(x, axis, keepdims))
+
+
+def _arg(function, primitive, a, axis, keepdims):
+    x = value(function, a)
+    if x.kind == BOOL:
+        x = converted(x, I32)
+    flat = emit("reshape", x, new_sizes=[x.size]) if axis is None else x
+    d = 0 if axis is None else axis_of(function, axis, x.ndim)
+    if not flat.shape or flat.shape[d] == 0:
+        raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}")
+    found = emit(primitive, flat, axes=[d], index_dtype="int32")
+    return _kept(found, range(x.ndim) if axis is None else (d,), keepdims, x.shape)
+
+
+@public
+def argmax(a, axis=None, *, keepdims=None):
+    """The index of the greatest element, i32; of the flattened array if `axis` is None."""
+    return _arg("argmax", "argmax", a, axis, keepdims)
+
+
+@public
+def argmin(a, axis=None, *, keepdims=None):
+    """The index of the least element, i32; of the flattened array if `axis` is None."""
+    return _arg("argmin", "argmin", a, axis, keepdims)
+
+
+# ---- without NaN ----
+
+
+def _without_nan(name, over, neutral):
+    def function(a, axis=None, *, keepdims=False):
+        x = value(name, a)
+        if x.kind in INEXACT:
+            x = emit("select_n", isnan(x), x, filled(x, neutral))
+        return over(x, axis, keepdims=keepdims)
+    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
+    return public(function)
+
+
+nansum, nanprod = _without_nan("nansum", sum, 0), _without_nan("nanprod", prod, 1)
+
+
+@public
+def nanmean(a, axis=None, *, keepdims=False):
+    """The mean of the elements that are not NaN."""
+    x = value("nanmean", a)
+    return mean(x, axis, keepdims=keepdims, where=emit("not", isnan(x))) if x.kind in INEXACT else mean(
+        x, axis, keepdims=keepdims)
+
+
+@public
+def nanvar(a, axis=None, *, ddof=0, keepdims=False):
+    """The variance of the elements that are not NaN."""
+    x = value("nanvar", a)
+    known = emit("not", isnan(x)) if x.kind in INEXACT else None
+    return var(x, axis, ddof=ddof, keepdims=keepdims, where=known)
+
+
+@public
+def nanstd(a, axis=None, *, ddof=0, keepdims=False):
+    """The root of `nanvar`."""
+    return emit("sqrt", nanvar(a, axis, ddof=ddof, keepdims=keepdims))
+
+
+def _extreme_without_nan(name, over, neutral):
+    def function(a, axis=None, *, keepdims=False):
+        x = value(name, a)
+        if x.kind not in REAL_FLOATS:
+            return over(x, axis, keepdims)
+        unknown = isnan(x)
+        found = over(emit("select_n", unknown, x, filled(x, neutral)), axis, keepdims)
+        return emit("select_n", all(unknown, axis, keepdims=keepdims), found, filled(found, np.nan))
+    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN; NaN if there are none."
+    return public(function)
+
+
+nanmax, nanmin = _extreme_without_nan("nanmax", max, -np.inf), _extreme_without_nan("nanmin", min, np.inf)
+
+# ---- cumulative ----
+
+
+def _cumulative(function, primitive, a, axis, dtype):
+    x = value(function, a)
+    x = converted(x, dtype_or(dtype, I32 if x.kind == BOOL else x.kind))
+    if axis is None:
+        x, axis = emit("reshape", x, new_sizes=[x.size]), 0
+    return emit(primitive, x, axis=axis_of(function, axis, x.ndim), reverse=False)
+
+
+@public
+def cumsum(a, axis=None, dtype=None):
+    """Sums of the elements up to each one; of the flattened array if `axis` is None."""
+    return _cumulative("cumsum", "cumsum", a, axis, dtype)
+
+
+@public
+def cumprod(a, axis=None, dtype=None):
+    """Products of the elements up to each one."""
+    return _cumulative("cumprod", "cumprod", a, axis, dtype)
+
+
+@public
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Do all elements hold in `isclose`?"""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+@public
+def array_equal(a1, a2, equal_nan=False):
+    """Do both have one shape, and equal elements?"""
+    x, y = value("array_equal", a1), value("array_equal", a2)
+    if x.shape != y.shape:
+        return current().constant(np.False_)
+    same = equal(x, y)
+    if equal_nan and x.kind in INEXACT and y.kind in INEXACT:
+        same = emit("or", same, emit("and", isnan(x), isnan(y)))
+    return all(same)
+
+
+@public
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """As `cumsum`, of an array with one dimension if `axis` is None; `include_initial` puts a zero before."""
+    v = value("cumulative_sum", x)
+    if axis is None and v.ndim != 1:
+        raise ValueError(f"cumulative_sum: axis is None, the array has {v.ndim} dimensions; give axis")
+    d = axis_of("cumulative_sum", axis or 0, v.ndim)
+    found = cumsum(v, d, dtype)
+    if not include_initial:
+        return found
+    low = [int(i == d) for i in range(v.ndim)]
+    return emit("pad", found, filled_scalar(found, 0), low=low, high=[0] * v.ndim, interior=[0] * v.ndim)
+
+
+def filled_scalar(like, number):
+    """A scalar of the type of `like`."""
+    return like.trace.constant(np.asarray(number, like.dtype), like.kind)
+
+
+__all__ += ["amax", "amin"]  # noqa: F821, made by `public`

@@ -1,0 +1,223 @@
+"""Traces: programs under construction while a Python function runs, and `bind`, which adds an equation to one.
+
+The innermost trace of a thread is the current one, and what is computed goes there. A value of a trace around it becomes
+one more parameter (a capture), which whoever emits the finished program passes. Arrays of NumPy are constants, except in
+`evaluate`: what is computed outside of any traced function is traced there too, with the arrays as parameters, so that
+the same work on other arrays of the same types is compiled once.
+"""
+import contextlib
+import threading
+
+import numpy as np
+
+from .builder import Builder
+from .context import default_context
+from .dtypes import KEY, number_of, numpy_of
+from .executable import Executable
+from .keys import is_typed_key, to_host
+from .place import user_place
+from .promotion import number_of_scalar
+from .rows import row_of
+from .tree import flatten
+from .value import TracingError, Value
+
+SCALARS = (bool, int, float, complex)
+_KEPT = 512  # compiled programs of a context, those used last
+_stack = threading.local()
+
+
+def current():
+    """The innermost trace of this thread, or None."""
+    traces = getattr(_stack, "traces", None)
+    return traces[-1] if traces else None
+
+
+def is_array(x):
+    """Is it a value, a number, or an array of some library?"""
+    if isinstance(x, (Value, np.ndarray, np.generic, *SCALARS)):
+        return True
+    return not isinstance(x, type) and (hasattr(x, "dtype") and hasattr(x, "shape") or hasattr(x, "__array__")
+                                        or hasattr(x, "__dlpack__"))
+
+
+def type_of(x):
+    """(dtype, shape, whether it is weak) of what `is_array`."""
+    if type(x) is np.ndarray:
+        return number_of(x.dtype), x.shape, False
+    if isinstance(x, Value):
+        return x.kind, x.shape, x.weak
+    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+        return number_of_scalar(x), (), not isinstance(x, bool)
+    if is_typed_key(x):
+        return KEY, tuple(x.shape), False
+    array = x if isinstance(x, (np.ndarray, np.generic)) else None
+    if array is None and not (hasattr(x, "dtype") and hasattr(x, "shape")):
+        array = np.asarray(x)
+    x = x if array is None else array
+    return number_of(x.dtype), tuple(x.shape), False
+
+
+class Trace:
+    """A program under construction. `types`: (dtype, shape) or (dtype, shape, weak) of its parameters."""
+
+    def __init__(self, context, name, types, parent=None, lifts=None):
+        self.builder = Builder(context, name, [t[:2] for t in types])
+        self.params = [Value(self, n, *t) for n, t in zip(self.builder.params, types)]
+        self._begin(context, parent, parent is not None and parent.lifts if lifts is None else lifts)
+
+    def _begin(self, context, parent, lifts):
+        self.context, self.parent, self.lifts, self.is_open = context, parent, lifts, True
+        self.captured, self.arrays = [], []  # values of `parent`; arrays, of the outermost trace only
+        self._seen, self._constants = {}, {}
+
+    @classmethod
+    def borrowed(cls, builder, values):
+        """The trace of a rule, into the builder that it got, on these values of it."""
+        self = cls.__new__(cls)
+        self.builder = builder
+        self._begin(builder.context, None, False)
+        self.params = [None if v is None else Value(self, v, *builder.type_of(v)) for v in values]
+        return self
+
+    @contextlib.contextmanager
+    def active(self):
+        traces = _stack.__dict__.setdefault("traces", [])
+        traces.append(self)
+        try:
+            yield self
+        finally:
+            traces.pop()
+            self.is_open = False
+            self.params, self._seen, self._constants = [], {}, {}  # values refer to their trace: no cycle is left
+
+    # ---- operands ----
+
+    def lift(self, x, dtype=None):
+        """`x` as a value of this trace; of `dtype` if it is no value."""
+        if isinstance(x, Value):
+            return x if x.trace is self else self._capture(x)
+        kind, shape, weak = type_of(x)
+        if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+            dtype = kind if dtype is None else dtype
+            return self.constant(np.asarray(x, numpy_of(dtype)), dtype, weak=weak)
+        array = np.asarray(to_host(x))
+        made = self._lifted(array, (kind, shape)) if self.lifts else self.constant(array, kind)
+        if dtype in (None, kind):
+            return made
+        return self.emit("convert_element_type", [made], {"new_dtype": numpy_of(dtype)})[0]
+
+    def constant(self, array, dtype=None, shape=None, weak=False):
+        """A constant; of one element for all if `shape` is given."""
+        array = np.ascontiguousarray(array) if np.ndim(array) else np.asarray(array)
+        dtype = number_of(array.dtype) if dtype is None else dtype
+        shape = array.shape if shape is None else tuple(shape)
+        key = (array.tobytes(), dtype, shape) if array.nbytes <= 64 else (id(array), dtype, shape)
+        if key not in self._constants:
+            self._constants[key] = self.builder.constant(array, dtype, shape), array
+        return Value(self, self._constants[key][0], dtype, shape, weak)
+
+    def _lifted(self, array, kind):
+        """An array as a parameter of the outermost trace."""
+        trace = self
+        while trace.parent is not None:
+            trace = trace.parent
+        key = id(array)
+        if key not in trace._seen:
+            trace._seen[key] = Value(trace, trace.builder.param(*kind), *kind), array
+            trace.arrays.append(array)
+        return self.lift(trace._seen[key][0])
+
+    def _capture(self, value):
+        trace = self.parent
+        while trace is not None and trace is not value.trace:
+            trace = trace.parent
+        if trace is None:
+            self._refuse_foreign(value)
+        key = id(value)
+        if key not in self._seen:
+            self.captured.append(self.parent.lift(value))
+            own = Value(self, self.builder.param(value.kind, value.shape), value.kind, value.shape, value.weak)
+            self._seen[key] = own, value  # so that no other value gets its id
+        return self._seen[key][0]
+
+    def _refuse_foreign(self, value):
+        file, line, _ = user_place()
+        why = "its function has ended" if not value.trace.is_open else "it belongs to another program"
+        raise TracingError(f"{file}:{line}: {value!r} cannot be used here: {why}; return it from the function that made "
+                           "it, do not keep it in a variable outside")
+
+    # ---- equations ----
+
+    def emit(self, name, operands, attributes):
+        """The values of the results of one more equation."""
+        row = row_of(self.context, name)
+        if row.operands is not None and len(operands) != len(row.operands):
+            raise TypeError(f"{name}: operands are {', '.join(row.operands) or 'none'}; {len(operands)} given")
+        attributes = row.checked(attributes)
+        values = [self.lift(x) for x in operands]
+        numbers = [v.number for v in values]
+        self.builder.at(*user_place())
+        if row.results is None:
+            types = self.builder.infer(name, numbers, **attributes)
+            made = self.builder.emit(name, numbers, len(types), **attributes)
+        else:
+            made = self.builder.emit(name, numbers, len(row.results), **attributes)
+            types = [self.builder.type_of(v) for v in made]
+        # A number of Python stays weak through what keeps its type; what programs give has the types they say.
+        weak = bool(values) and not row.holds_programs and all(v.weak for v in values)
+        return [Value(self, v, *t, weak and t == values[0].type) for v, t in zip(made, types)]
+
+    def inline(self, program, operands):
+        """The values of the results of a program, whose equations are appended."""
+        self.builder.at(*user_place())
+        made = self.builder.inline(program, [self.lift(x).number for x in operands])
+        return [Value(self, v, *t) for v, t in zip(made, program.results)]
+
+    def finish(self, results):
+        """The program with these results; what `captured` lists are its last parameters."""
+        numbers = [self.lift(x).number for x in results]
+        self.is_open = False
+        return self.builder.finish(numbers)
+
+
+def bind(name, /, *operands, **attributes):
+    """The results of the primitive `name`: one value, or a list if its number of results is not one.
+
+    Attributes are keywords (ricci.lax lists them); None leaves an optional one out. Nothing is promoted or broadcast.
+    """
+    trace = current()
+    if trace is None:
+        return evaluate(lambda: bind(name, *operands, **attributes))
+    made = trace.emit(name, operands, attributes)
+    row = row_of(trace.context, name)
+    return made[0] if row.results is not None and len(row.results) == 1 else made
+
+
+def compiled(program, device=None):
+    """The Executable of a program; an equal one is compiled once. The context keeps those used last."""
+    context = program.context
+    with context.lock:
+        kept = context.executables
+        key = program, device
+        if key in kept:
+            kept.move_to_end(key)
+            return kept[key]
+    made = Executable(program, device)
+    with context.lock:
+        kept[key] = made
+        while len(kept) > _KEPT:
+            kept.popitem(last=False)
+    return made
+
+
+def evaluate(function, context=None):
+    """What `function()` gives, with arrays of NumPy for its values: all it computes is one program, which is run."""
+    trace = Trace(default_context() if context is None else context, "eager", [], lifts=True)
+    with trace.active():
+        leaves, structure = flatten(function())
+        values = [x for x in leaves if isinstance(x, Value)]
+        program = trace.finish(values) if values else None
+    if program is None:
+        return structure.build(leaves)
+    results = iter(compiled(program)(*trace.arrays))
+    return structure.build([next(results) if isinstance(x, Value) else x for x in leaves])

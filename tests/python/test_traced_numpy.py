@@ -1,0 +1,147 @@
+"""Functions of ricci.numpy, ricci.nn and ricci.random next to JAX's."""
+import inspect
+import unittest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy_cases
+import ricci
+import ricci.numpy as rnp
+from ricci.dtypes import numpy_of
+
+CASES = list(numpy_cases.cases())
+FIXED = {n: a for n, a in numpy_cases.ARRAYS.items() if n in numpy_cases.STATIC}
+GIVEN = {n: a for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STATIC}
+NN = """relu relu6 sigmoid softplus log_sigmoid silu swish elu leaky_relu gelu softmax log_softmax logsumexp""".split()
+
+
+def _every(namespace, fixed):
+    """All cases as one function of the arrays."""
+    def function(arrays):
+        found = []
+        for text, _ in CASES:
+            try:
+                found.append(eval(text, {"np": namespace, **arrays, **fixed}))  # noqa: S307, texts of this folder
+            except Exception as error:
+                raise AssertionError(f"{text}: {type(error).__name__}: {error}") from error
+        return found
+    return function
+
+
+def _leaves(result):
+    return [np.asarray(x) for x in jax.tree_util.tree_leaves(result)]
+
+
+class Agreement(unittest.TestCase):
+    def agree(self, text, ours, theirs, digits=5):
+        ours, theirs = _leaves(ours), _leaves(theirs)
+        self.assertEqual(len(ours), len(theirs), text)
+        for a, b in zip(ours, theirs):
+            self.assertEqual((a.dtype, a.shape), (b.dtype, b.shape), text)
+            scale = 10.0 ** -digits
+            np.testing.assert_allclose(a, b, rtol=scale, atol=scale, err_msg=text)
+
+
+class Functions(Agreement):
+    @classmethod
+    def setUpClass(cls):
+        cls.found = ricci.jit(_every(rnp, FIXED))(GIVEN)
+
+    def test_values(self):
+        ours = self.found
+        theirs = jax.jit(_every(jnp, FIXED))(GIVEN)
+        for (text, digits), a, b in zip(CASES, ours, theirs):
+            with self.subTest(text):
+                self.agree(text, a, b, digits)
+
+    def test_every_function_has_a_case(self):
+        texts = " ".join(text for text, _ in CASES)
+        public = [n for n in dir(rnp) if not n.startswith("_") and callable(getattr(rnp, n))
+                  and not isinstance(getattr(rnp, n), type)]
+        without = [n for n in public if f"np.{n}(" not in texts and n not in ("at", "from_dlpack", "is_operand")]
+        self.assertEqual(without, [])
+
+    def test_signatures(self):
+        """The parameters that both have are in one order, with the same defaults."""
+        own = {"out", "dtype", "precision", "method", "promote_integers", "sharding", "out_sharding"}
+        for name in (n for n in dir(rnp) if hasattr(jnp, n) and inspect.isfunction(getattr(rnp, n))):
+            ours = inspect.signature(getattr(rnp, name)).parameters
+            theirs = inspect.signature(getattr(jnp, name)).parameters
+            shared = [p for p in theirs if p in ours]
+            self.assertEqual([p for p in ours if p in shared], shared, name)
+            for p in set(shared) - own:
+                a, b = ours[p].default, theirs[p].default
+                if a is not inspect.Parameter.empty and isinstance(b, (bool, int, float, str, type(None))):
+                    self.assertTrue(a == b or not a and not b, f"{name}: {p} is {a!r}, in JAX {b!r}")
+
+    def test_outside_of_traced_functions(self):
+        """One at a time, with arrays of NumPy: some cases of each kind."""
+        for (text, digits), traced in list(zip(CASES, self.found))[::9]:
+            if "np." in text and ".at[" not in text:
+                alone = eval(text, {"np": rnp, **GIVEN, **FIXED})  # noqa: S307, texts of this folder
+                for a, b in zip(_leaves(alone), _leaves(traced)):
+                    np.testing.assert_allclose(a, b, rtol=10.0 ** -digits, atol=10.0 ** -digits, err_msg=text)
+
+    def test_promotion(self):
+        kinds = ["bool", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32)), "float16", "bfloat16", "float32",
+                 "complex64"]
+        for a in kinds:
+            for b in kinds:
+                with jax.enable_x64(True):
+                    self.assertEqual(rnp.promote_types(a, b), jnp.promote_types(a, b), (a, b))
+            for number in (1, 1.5, 1j):
+                x = np.ones(2, jnp.dtype(a))
+                ours = ricci.jit(lambda x: x * number).function(x).program.results[0]  # noqa: B023
+                self.assertEqual(
+                    numpy_of(ours[0]), jnp.result_type(jnp.dtype(a), number), (a, number))
+
+    def test_nn(self):
+        x = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
+        k = np.array([0, 2, 1], np.int32)
+
+        def every(nn):
+            return lambda x, k: [getattr(nn, n)(x) for n in NN] + [nn.gelu(x, approximate=False), nn.one_hot(k, 3),
+                                                                   nn.softmax(x, 0), nn.logsumexp(x, 1, keepdims=True)]
+
+        def slopes(nn, transforms, numpy):
+            f = lambda x: sum(numpy.sum(y * y) for y in every(nn)(x, k)[:-1])  # noqa: E731
+            return transforms.grad(f)(x)
+        self.agree("nn", ricci.jit(every(ricci.nn))(x, k), jax.jit(every(jax.nn))(x, k))
+        self.agree("nn", slopes(ricci.nn, ricci, rnp), slopes(jax.nn, jax, jnp), 4)
+
+
+class Random(Agreement):
+    def draws(self, random):
+        key = random.PRNGKey(7)
+        a, b = random.split(key)
+        many = random.split(random.fold_in(b, 3), 7)
+        p = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
+        logits = np.log(p) * np.ones((3, 1), np.float32)
+        return {
+            "exact": [key, a, many, random.bits(a, (5,)), random.bits(a, (5,), "uint8"), random.randint(a, (9,), -3, 100),
+                      random.randint(many[0], (4,), 0, 256, "uint8"), random.permutation(a, 11),
+                      random.permutation(b, np.arange(12).reshape(6, 2).astype(np.int32)), random.bernoulli(a, p),
+                      random.bernoulli(a, 0.3, (8,)), random.categorical(a, logits), random.categorical(a, logits, 1, (5, 3)),
+                      random.choice(a, 10, (4,)), random.choice(a, 10, (4,), replace=False), random.choice(a, 4, (6,), p=p),
+                      random.uniform(a, (6,))],
+            "near": [random.uniform(a, (6,), minval=-1.0, maxval=2.0), random.normal(a, (50,)), random.exponential(a, (5,)),
+                     random.truncated_normal(a, -1.0, 1.0, (9,)), random.gumbel(a, (5,)), random.uniform(a, (3,), "float16")],
+        }
+
+    def test_draws(self):
+        ours, theirs = ricci.jit(lambda: self.draws(ricci.random))(), self.draws(jax.random)
+        for i, (a, b) in enumerate(zip(ours["exact"], theirs["exact"])):
+            self.assertEqual(a.dtype, b.dtype, i)
+            np.testing.assert_array_equal(a, np.asarray(b), err_msg=str(i))
+        self.agree("draws", ours["near"], theirs["near"])
+
+    def test_typed_keys_of_jax(self):
+        f = ricci.jit(lambda key: ricci.random.normal(key, (3,)))
+        self.agree("typed", f(jax.random.key(3)), jax.random.normal(jax.random.key(3), (3,)))
+        with self.assertRaisesRegex(TypeError, r"uniform: key is int32\[\]; a key, uint32\[2\], is expected"):
+            ricci.random.uniform(3)
+
+
+if __name__ == "__main__":
+    unittest.main()
