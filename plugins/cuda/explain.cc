@@ -81,9 +81,8 @@ class Explainer {
   void Kernel(const ricci_kernel_table& k, const std::string& name, const Launch& launch) {
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);
-    const Team team = TeamOf(k, blocks);
-    const Vector vector = VectorOf(k, blocks, ranges, team, TransposeTileOf(k, blocks, ranges));
-    const KeptRows rows = KeptWith(team, vector);
+    const auto [team, vector] = SharesOf(k, blocks, ranges, TransposeTileOf(k, blocks, ranges));
+    const KeptRows& rows = team.rows;
     Phases phases = PhasesOf(k, blocks, team);
     for (uint32_t i = 0; rows.IsUsed() && i < k.n_insts; ++i) phases.second.push_back(rows.IsComputed(i) ? 1 : 0);
     const bool has_warpgroups = code_.compiler.has_warpgroups();
