@@ -331,6 +331,9 @@ class KernelPrinter {
   std::string IndexArithmetic(uint32_t i) const;
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   std::string Identity(uint32_t combiner, uint32_t dtype);
+  static constexpr int64_t kUnrolledTrips = 16;
+  bool IsUnrolled(uint32_t loop) const;
+  void UnrolledLoop(uint32_t i);
   void Loop(uint32_t i);
   bool HasGroupedTrips() const;  // in the launch that is being written
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
