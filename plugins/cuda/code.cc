@@ -12,7 +12,9 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr size_t kMostGraphs = 16;  // of a code; when so many runs are in flight, the steps of more go one by one
+// Of a code: when so many runs are in flight, or fewer that have so many graphs together, the steps of more go one by
+// one.
+constexpr size_t kMostRunsOfGraphs = 16, kMostGraphs = 256;
 
 }  // namespace
 
@@ -128,31 +130,38 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
 
 ricci_status* Code::PrepareRuns(Current& current) {
   PlaceMemory();
-  if (ricci_status* failed = FindWhyStepwise(current)) return failed;
-  if (!why_stepwise_.empty()) return nullptr;
-  if (blocks_.has_choices()) {
-    if (ricci_status* failed = device_.conditions().PrepareChoices(why_no_choices_)) return failed;
+  if (ricci_status* failed = FindParts(current)) return failed;
+  return plan_parts_.parts.empty() ? nullptr : MakeGraphs();
+}
+
+ricci_status* Code::FindParts(Current& current) {
+  if ((given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) {
+    plan_parts_ = StepByStep("runs can be profiled", "compile it without RICCI_COMPILE_PROFILED");
+    return nullptr;
   }
-  slots_.SetGraphs(kMostGraphs);
+  plan_parts_ = PartsOf(*given_.plan, blocks_, /*why_no_conditions=*/"");
+  if (!plan_parts_.Any(&PlanPart::has_blocks)) return nullptr;
+  std::string why_not;
+  if (ricci_status* failed = device_.conditions().Prepare(blocks_.depth(), current, why_not)) return failed;
+  if (!why_not.empty()) return plan_parts_ = PartsOf(*given_.plan, blocks_, why_not), nullptr;
+  return plan_parts_.Any(&PlanPart::has_choices) ? device_.conditions().PrepareChoices(why_no_choices_) : nullptr;
+}
+
+ricci_status* Code::MakeGraphs() {
+  const size_t n = plan_parts_.parts.size();
+  slots_.SetGraphs(std::clamp(kMostGraphs / n, size_t{1}, kMostRunsOfGraphs), n);
   std::vector<bool> uses_arena(given_.plan->n_steps);
   for (uint32_t s = 0; s < given_.plan->n_steps; ++s) {
     const ricci_plan_step& step = given_.plan->steps[s];
     uses_arena[s] = step.kind == RICCI_STEP_KERNEL && MemoryOf(step.index) != 0;
   }
-  return MakePlanGraph(given_, blocks_, uses_arena, /*has_choices=*/why_no_choices_.empty(), graph_);
-}
-
-ricci_status* Code::FindWhyStepwise(Current& current) {
-  if ((given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0) {
-    why_stepwise_ = "runs can be profiled";
-    return nullptr;
+  for (const PlanPart& part : plan_parts_.parts) {
+    if (ricci_status* failed = MakePlanGraph(given_, blocks_, part.steps, plan_parts_.is_one(), uses_arena,
+                                             /*has_choices=*/why_no_choices_.empty(), graphs_.emplace_back())) {
+      return failed;
+    }
   }
-  why_stepwise_ = WhyNoGraph(*given_.plan, blocks_);
-  if (!blocks_.any() || !why_stepwise_.empty()) return nullptr;
-  std::string why_not;
-  ricci_status* const failed = device_.conditions().Prepare(blocks_.depth(), current, why_not);
-  if (!why_not.empty()) why_stepwise_ = "the plan has loops or branches, and " + why_not;
-  return failed;
+  return nullptr;
 }
 
 // Each step has memory of its own, since steps may run at the same time.

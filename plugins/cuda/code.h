@@ -1,4 +1,4 @@
-// Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as a graph or one by one.
+// Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as graphs or one by one.
 #ifndef RICCI_CUDA_CODE_H_
 #define RICCI_CUDA_CODE_H_
 #include <map>
@@ -24,8 +24,8 @@ class Code {
   const Gpu& device() const { return device_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }
-  // Why its runs issue their steps one by one; empty if they launch a graph.
-  const std::string& why_stepwise() const { return why_stepwise_; }
+  // What of it runs as graphs.
+  const PlanParts& parts() const { return plan_parts_; }
   // Why each branch is a node of its own; empty if a node has all branches of a CASE.
   const std::string& why_no_choices() const { return why_no_choices_; }
   // Adds a run to what the host captures in the stream of `a`.
@@ -52,7 +52,8 @@ class Code {
   Function ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;
   void PlaceMemory();
-  ricci_status* FindWhyStepwise(Current& current);
+  ricci_status* FindParts(Current& current);
+  ricci_status* MakeGraphs();
   ricci_status* PrepareRuns(Current& current);
 
   // ---- code_run.cc ----
@@ -60,10 +61,12 @@ class Code {
   Work ReadFailedCheck(const Run& run) const;
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
   Work Decide(const Run& run, const PlanNode& node) const;
-  Work WorkOfNode(const Run& run, uint32_t node) const;
+  Work WorkOfNode(const Run& run, const PlanNode& node) const;
   ricci_status* WhyNotCaptured(const ricci_run_args& a) const;
   std::string StepName(const ricci_plan_step& step) const;
-  bool UsesGraph(const Run& run) const;
+  bool MayLaunch(const Run& run, const PlanPart& part) const;
+  const PlanPart* PartAt(const Run& run, uint32_t step) const;
+  ricci_status* LaunchPart(Run& run, const PlanPart& part);
   ricci_status* Start(Run& run);
   ricci_status* Steps(Run& run, StepRange range);
   ricci_status* Step(Run& run, uint32_t i);
@@ -85,8 +88,9 @@ class Code {
   const PlanBlocks blocks_;
   LibraryCalls libraries_;
   uint64_t bytes_ = 0;
-  std::string why_stepwise_, why_no_choices_;
-  PlanGraph graph_;  // empty if runs are stepwise
+  std::string why_no_choices_;
+  PlanParts plan_parts_;
+  std::vector<PlanGraph> graphs_;  // by part
   RunSlots slots_;
 };
 

@@ -1,9 +1,9 @@
-// Runs of a plan: one launch of a graph, in which the device decides about loops and branches. A run issues its steps
-// in order, and the host waits for each value that a loop or branch depends on, where the driver has no such graphs,
-// when all graphs are in flight, and where the host may want to end a loop. So it does where the plan calls functions
-// of the host, for which it waits. A profiled run issues its steps too, and waits for each. A captured run is the nodes
-// of that graph in the graph of the host, which has no word of the host to report to: what its checks have found stays
-// on the device.
+// Runs of a plan: one launch of a graph, in which the device decides about loops and branches. Where the host takes
+// part (plan_parts.h), a run issues its steps in order, and what is between those that need the host is a graph each;
+// the host waits for functions of its own and for each value that a loop or branch of its own depends on. All steps are
+// issued one by one when all graphs are in flight, and loops where the host may want to end one. A profiled run issues
+// its steps too, and waits for each. A captured run is the nodes of the plan's graph in the graph of the host, which
+// has no word of the host to report to: what its checks have found stays on the device.
 #include <time.h>
 
 #include <algorithm>
@@ -70,17 +70,32 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
 
 // What the device runs cannot be ended, and a loop may never end. So a run that the host may end issues the trips of
 // its loops.
-bool Code::UsesGraph(const Run& run) const {
+bool Code::MayLaunch(const Run& run, const PlanPart& part) const {
   const bool may_end = run.args.cancel != nullptr || run.args.deadline_ns != 0;
-  return run.slot->has_graph && !(may_end && blocks_.has_loops());
+  return run.slot->has_graphs() && !(may_end && part.has_loops);
+}
+
+// The part that begins with this step and that the run launches; null: there is none.
+const PlanPart* Code::PartAt(const Run& run, uint32_t step) const {
+  const std::vector<PlanPart>& all = plan_parts_.parts;
+  const auto at = std::lower_bound(all.begin(), all.end(), step,
+                                   [](const PlanPart& p, uint32_t first) { return p.steps.first < first; });
+  const bool is_there = at != all.end() && at->steps.first == step && !plan_parts_.is_one();
+  return is_there && MayLaunch(run, *at) ? &*at : nullptr;
+}
+
+ricci_status* Code::LaunchPart(Run& run, const PlanPart& part) {
+  const auto number = static_cast<size_t>(&part - plan_parts_.parts.data());
+  const PlanGraph& graph = graphs_[number];
+  const auto work = [&](uint32_t node) { return WorkOfNode(run, graph.nodes[node]); };
+  const auto name = [&] { return "graph " + std::to_string(number + 1) + " of " + std::to_string(graphs_.size()); };
+  const NvtxRange range(plan_parts_.is_one() ? nullptr : device_.nvtx(), name);
+  return run.slot->graphs[number].Launch(graph, run.places, work, run.stream);
 }
 
 ricci_status* Code::Start(Run& run) {
   if (ricci_status* failed = Stopped(run.args)) return failed;
-  if (UsesGraph(run)) {
-    const auto work = [&](uint32_t node) { return WorkOfNode(run, node); };
-    return run.slot->graph.Launch(graph_, run.places, work, run.stream);
-  }
+  if (plan_parts_.is_one() && MayLaunch(run, plan_parts_.parts[0])) return LaunchPart(run, plan_parts_.parts[0]);
   if (ricci_status* failed = Issue(device_, SetFailedCheck(run), run.stream)) return failed;
   if (ricci_status* failed = Steps(run, {0, given_.plan->n_steps})) return failed;
   return Issue(device_, ReadFailedCheck(run), run.stream);
@@ -94,12 +109,9 @@ ricci_status* Code::WhyNotCaptured(const ricci_run_args& a) const {
                                                "such a graph is not ended or profiled by Ricci; give the run no word "
                                                "to cancel it, no deadline and no profile");
   }
-  if (why_stepwise_.empty()) return nullptr;
-  const bool is_profiled = (given_.hdr.flags & RICCI_COMPILE_PROFILED) != 0;
+  if (plan_parts_.is_one()) return nullptr;
   return Fail(RICCI_FAILED_PRECONDITION,
-              cannot + "its steps go one by one, since " + why_stepwise_ +
-                  (is_profiled ? "; compile it without RICCI_COMPILE_PROFILED"
-                               : "; the host would have to read the device on the way: run it before or after"));
+              cannot + "it is not one graph, since " + plan_parts_.why_not_one + "; " + plan_parts_.for_captures);
 }
 
 // All that the host's graph will use is fixed now. The node that reports to a word of the host, the last one, is not in
@@ -113,12 +125,13 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
   if (ricci_status* failed = device_.FindCapture(run.stream, to)) return failed;
   if (ricci_status* refused = WhyNotCaptured(a)) return refused;
   PlanNodes nodes(device_);
-  const uint32_t count = graph_.size() - 1;
+  const PlanGraph& graph = graphs_[0];
+  const uint32_t count = graph.size() - 1;
   ricci_status* const failed = Guard([&]() -> ricci_status* {
-    const auto work = [&](uint32_t node) { return WorkOfNode(run, node); };
-    if (ricci_status* none = nodes.Add(graph_, count, to.graph, to.last, work)) return none;
+    const auto work = [&](uint32_t node) { return WorkOfNode(run, graph.nodes[node]); };
+    if (ricci_status* none = nodes.Add(graph, count, to.graph, to.last, work)) return none;
     std::vector<CuGraphNode> last;
-    for (const uint32_t node : graph_.waits[count]) last.push_back(nodes[node]);
+    for (const uint32_t node : graph.waits[count]) last.push_back(nodes[node]);
     return device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
                                                                   run.stream, last.data(), last.size(), kCuSetLast));
   });
@@ -182,8 +195,7 @@ Work Code::Decide(const Run& run, const PlanNode& node) const {
   return work;
 }
 
-Work Code::WorkOfNode(const Run& run, uint32_t number) const {
-  const PlanNode& node = graph_.nodes[number];
+Work Code::WorkOfNode(const Run& run, const PlanNode& node) const {
   switch (node.kind) {
     case PlanNode::kSetCheck:
       return SetFailedCheck(run);
@@ -198,11 +210,13 @@ Work Code::WorkOfNode(const Run& run, uint32_t number) const {
   }
 }
 
-// ---- one by one ----
+// ---- step by step, or part by part ----
 ricci_status* Code::Steps(Run& run, StepRange range) {
-  for (uint32_t i = range.first; i < range.last; i = blocks_.After(i)) {
+  for (uint32_t i = range.first; i < range.last;) {
     if (ricci_status* failed = Stopped(run.args)) return failed;
-    if (ricci_status* failed = Step(run, i)) return failed;
+    const PlanPart* const part = PartAt(run, i);
+    if (ricci_status* failed = part != nullptr ? LaunchPart(run, *part) : Step(run, i)) return failed;
+    i = part != nullptr ? part->steps.last : blocks_.After(i);
   }
   return nullptr;
 }

@@ -61,10 +61,8 @@ bool IsRefusal(CuResult result) {
 }  // namespace
 
 ricci_status* Conditions::Prepare(uint32_t depth, Current& current, std::string& why_not) {
-  const std::lock_guard lock(mutex_);
-  if (module_ == nullptr && why_not_.empty()) {
-    if (ricci_status* failed = LoadKernels(current)) return failed;
-  }
+  std::unique_lock lock(mutex_);
+  if (ricci_status* failed = LoadKernels(current, lock)) return failed;
   why_not = why_not_;
   if (why_not.empty() && depth >= refused_) why_not = why_refused_;
   if (!why_not.empty() || depth <= taken_) return nullptr;
@@ -106,7 +104,9 @@ ricci_status* Conditions::TryChoices() {
   return Refusal("nodes with several bodies", trial.call(), trial.result(), why_no_choices_);
 }
 
-ricci_status* Conditions::LoadKernels(Current& current) {
+// Of threads that make them at once the first one loads them.
+ricci_status* Conditions::LoadKernels(Current& current, std::unique_lock<std::mutex>& lock) {
+  if (IsKnown()) return nullptr;
   if (!device_.driver().HasConditions()) {
     why_not_ = "the driver is older than CUDA 12.4";
     return nullptr;
@@ -114,7 +114,10 @@ ricci_status* Conditions::LoadKernels(Current& current) {
   Module m{kConditionText};
   for (const bool again : {false, true}) {  // again: what the host kept may be of no use
     const auto make = [&] { return device_.compiler().MakePtx(m, again), nullptr; };
-    if (ricci_status* failed = current.Outside(make)) return failed;
+    lock.unlock();
+    ricci_status* const failed = current.Outside(make);
+    lock.lock();
+    if (failed != nullptr || IsKnown()) return failed;
     if (m.image.empty() && !m.refused) return Fail(RICCI_INTERNAL, m.error);
     if (m.image.empty()) {
       why_not_ = m.error.substr(0, m.error.find_last_not_of('\n') + 1);

@@ -22,8 +22,8 @@ class Conditions {
 
   // The device's context is current in all of these; `current` is what makes it so. Prepare tries what was said for so
   // many loops and branches in each other, unless it has tried as many; `why_not` is empty if they can be had.
-  // Thread-safe. A failure that says nothing of conditions, such as too little memory, is returned, and the next one
-  // tries again.
+  // Thread-safe; the host's cache is asked without a lock, so it may call back. A failure that says nothing of
+  // conditions, such as too little memory, is returned, and the next one tries again.
   ricci_status* Prepare(uint32_t depth, Current& current, std::string& why_not);
   // The same for nodes with several bodies (an IF with two, a SWITCH), once Prepare has found that there are any.
   ricci_status* PrepareChoices(std::string& why_not);
@@ -38,7 +38,8 @@ class Conditions {
   const Function& choice() const { return choice_; }
 
  private:
-  ricci_status* LoadKernels(Current& current);
+  bool IsKnown() const { return module_ != nullptr || !why_not_.empty(); }
+  ricci_status* LoadKernels(Current& current, std::unique_lock<std::mutex>& lock);
   CuResult Load(const std::string& ptx, const char*& call);
   ricci_status* TryChoices();
   ricci_status* Refusal(const char* what, const char* call, CuResult result, std::string& why_not) const;

@@ -38,7 +38,7 @@ ricci_status* Capture(void* code, const ricci_run_args* a) {
 
 CodeToRead ToRead(void* code) {
   const Code& c = *static_cast<Code*>(code);
-  return {c.given(), c.device().compiler(), c.device().processors(), c.why_stepwise(), c.why_no_choices()};
+  return {c.given(), c.device().compiler(), c.device().processors(), &c.parts(), c.why_no_choices()};
 }
 ricci_status* Dump(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return WriteForm(ToRead(code), "native", sink, write);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstring>
 
 #include "nvrtc_program.h"
@@ -111,7 +112,19 @@ bool Compiler::HasQuick() const {
   return nvrtcVersion(&major, &minor) == 0 && major >= 13;
 }
 
+bool IsTooOld(const std::string& architecture) {
+  int number = 0;
+  const char* const end = architecture.data() + architecture.size();
+  if (architecture.rfind("sm_", 0) != 0) return false;
+  const std::from_chars_result read = std::from_chars(architecture.data() + 3, end, number);
+  return read.ec == std::errc() && number < kOldestArchitecture;
+}
+
 std::string Compiler::Refusal(const std::string& architecture) const {
+  if (IsTooOld(architecture)) {
+    return "the architecture " + architecture + " is older than sm_" + std::to_string(kOldestArchitecture) +
+           ", the first one that kernels are written for";
+  }
   int count = 0;
   if (nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0) return {};  // the compiler itself will say
   std::vector<int> known(static_cast<size_t>(count));
@@ -130,12 +143,11 @@ std::string Compiler::Refusal(const std::string& architecture) const {
 }
 
 int Compiler::OldestArchitecture() const {
-  constexpr int kOfCuda13 = 75;
   int count = 0;
-  if (nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0) return kOfCuda13;
+  if (nvrtcGetNumSupportedArchs(&count) != 0 || count <= 0) return kOldestArchitecture;
   std::vector<int> known(static_cast<size_t>(count));
-  if (nvrtcGetSupportedArchs(known.data()) != 0) return kOfCuda13;
-  return *std::min_element(known.begin(), known.end());
+  if (nvrtcGetSupportedArchs(known.data()) != 0) return kOldestArchitecture;
+  return std::max(kOldestArchitecture, *std::min_element(known.begin(), known.end()));
 }
 
 namespace {

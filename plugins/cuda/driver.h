@@ -301,6 +301,11 @@ struct Compiler {
   std::string Refusal(const std::string& architecture) const;
 };
 
+// GPUs of compute capability 7.5 and later: what NVRTC 13 knows. The kernels want sm_70 (`__grid_constant__`), which
+// only NVRTC 12 knows, and which no test compiles for.
+inline constexpr int kOldestArchitecture = 75;
+bool IsTooOld(const std::string& architecture);
+
 // The library stays open: it has threads and state of its own. Null, with `error`, if it is not there or lacks a
 // function.
 std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error);

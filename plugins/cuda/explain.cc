@@ -9,7 +9,6 @@
 #include "listing.h"
 #include "occupancy.h"
 #include "phases.h"
-#include "plan_graph.h"
 #include "plan_modules.h"
 #include "traffic.h"
 
@@ -81,9 +80,8 @@ class Explainer {
   void Kernel(const ricci_kernel_table& k, const std::string& name, const Launch& launch) {
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);
-    const Team team = TeamOf(k, blocks);
-    const Vector vector = VectorOf(k, blocks, ranges, team, TransposeTileOf(k, blocks, ranges));
-    const KeptRows rows = KeptWith(team, vector);
+    const auto [team, vector] = SharesOf(k, blocks, ranges, TransposeTileOf(k, blocks, ranges));
+    const KeptRows& rows = team.rows;
     Phases phases = PhasesOf(k, blocks, team);
     for (uint32_t i = 0; rows.IsUsed() && i < k.n_insts; ++i) phases.second.push_back(rows.IsComputed(i) ? 1 : 0);
     const bool has_warpgroups = code_.compiler.has_warpgroups();
@@ -124,24 +122,28 @@ class Explainer {
   const std::map<std::string, Resources> used_;
 };
 
-std::string HowItDecides(const CodeToRead& code, const PlanBlocks& blocks) {
+std::string HowItDecides(const CodeToRead& code, const PlanParts& parts) {
   const bool is_offline = code.processors == 0;
   std::string text = ", in which the device decides about loops and branches";
   if (is_offline) text += ", if its driver is of CUDA 12.4 or later";
-  if (!blocks.has_choices()) return text;
+  if (!parts.Any(&PlanPart::has_choices)) return text;
   if (!code.why_no_choices.empty()) return text + "; each branch is a node: " + std::string(code.why_no_choices);
   return text + "; the branches of a choice are one node" + (is_offline ? " from CUDA 12.8 on" : "");
 }
 
 std::string HowItRuns(const CodeToRead& code) {
   const PlanBlocks blocks(*code.given.plan);
-  std::string_view why = code.why_stepwise;
-  const bool is_offline = code.processors == 0;
-  if (is_offline) why = WhyNoGraph(*code.given.plan, blocks);
-  if (!why.empty()) return "a run issues its steps one by one: " + std::string(why) + "\n";
+  const PlanParts parts = code.parts != nullptr ? *code.parts : PartsOf(*code.given.plan, blocks, "");
+  const size_t n = parts.parts.size();
+  if (n == 0) return "a run issues its steps one by one: " + parts.why_not_one + "\n";
   std::string text = "a run launches one graph with all steps";
-  if (blocks.any()) text += HowItDecides(code, blocks);
-  if (blocks.has_loops()) text += "; one that may be cancelled or has a deadline issues its steps one by one";
+  if (!parts.is_one()) {
+    text = "the host takes part in a run, since " + parts.why_not_one + "; " +
+           (n == 1 ? "one part is a graph" : std::to_string(n) + " parts are graphs");
+  }
+  if (parts.Any(&PlanPart::has_blocks)) text += HowItDecides(code, parts);
+  if (parts.Any(&PlanPart::has_loops))
+    text += "; one that may be cancelled or has a deadline issues its steps one by one";
   return text + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "module_compiler.h"
+#include "plan_parts.h"
 #include "ricci/backend.h"
 
 namespace ricci::cuda {
@@ -14,8 +15,8 @@ namespace ricci::cuda {
 struct CodeToRead {
   const ricci_compile_args& given;
   const ModuleCompiler& compiler;
-  int processors;                      // of the GPU; 0: there is none
-  std::string_view why_stepwise = {};  // why runs issue their steps one by one; empty: they do not, or there is no GPU
+  int processors;                    // of the GPU; 0: there is none
+  const PlanParts* parts = nullptr;  // what runs as graphs; null: there is no GPU
   // Why each branch is a node of its own in graphs; empty: it is not, or there is no GPU.
   std::string_view why_no_choices = {};
 };

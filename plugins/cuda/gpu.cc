@@ -60,9 +60,10 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
   const std::string number = std::to_string(major) + std::to_string(minor);
   const std::string architecture = "sm_" + number + (number == kWithWarpgroups ? "a" : "");
   if (const std::string why = compiler->Refusal(architecture); !why.empty()) {
-    failed =
-        Fail(RICCI_FAILED_PRECONDITION, d->name_ + " is newer than the compiler: " + why +
-                                            "; install a newer NVRTC, or name its file by the option cuda.compiler");
+    failed = Fail(RICCI_FAILED_PRECONDITION,
+                  IsTooOld(architecture) ? d->name_ + " cannot be used: " + why
+                                         : d->name_ + " is newer than the compiler: " + why +
+                                               "; install a newer NVRTC, or name its file by the option cuda.compiler");
     return nullptr;
   }
   d->compiler_ = std::make_unique<ModuleCompiler>(std::move(compiler), architecture, ctx);

@@ -1,5 +1,5 @@
-// Graph: a plan as a graph of the driver, which one call launches. It keeps the addresses of its last launch, so that a
-// run with the same ones changes nothing, and one with others only the nodes that use them.
+// Graph: a plan or a part of it as a graph of the driver, which one call launches. It keeps the addresses of its last
+// launch, so that a run with the same ones changes nothing, and one with others only the nodes that use them.
 //
 // One run at a time uses it: neither a graph of the driver nor what is made from it may be used by two threads at once.
 #ifndef RICCI_CUDA_GRAPH_H_

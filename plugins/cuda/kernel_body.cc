@@ -137,9 +137,35 @@ void KernelPrinter::Reduce(uint32_t i) {
   IsInParts(i) && !in_parts_ ? CombineParts(i) : Loop(i);
 }
 
+// A short reduction over rows, element by element: of so many trips all loads have one address with constant distances,
+// which the compiler, left alone, computes for each four.
+bool KernelPrinter::IsUnrolled(uint32_t loop) const {
+  constexpr double kMostCost = 16;  // of a trip
+  if (!team_.columns || team_.shared[loop] == 0 || At(loop).op != RICCI_K_REDUCE) return false;
+  if (*codegen::TripsOf(k_, loop) % (kUnrolledTrips * team_.size) != 0) return false;
+  double cost = 0;
+  for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
+    const uint16_t op = At(i).op;
+    if (op != RICCI_K_LOAD && op != RICCI_K_CONST && op != RICCI_K_DOMAIN && !codegen::IsScalar(op)) return false;
+    cost += codegen::OpCost(op);
+  }
+  return cost <= kMostCost;
+}
+
+void KernelPrinter::UnrolledLoop(uint32_t i) {
+  const auto [begin, end] = BoundsOf(i);
+  const std::string type = Type(i), v = V(i), of = "of_" + v, step = std::to_string(kUnrolledTrips * team_.size);
+  Line("for (" + type + " " + of + " = " + Sum(begin, "lane") + "; " + of + " < " + end + "; " + of + " += " + step +
+       ")");
+  Line("#pragma unroll");
+  Open("for (" + type + " " + v + " = " + of + "; " + v + " < " + of + " + " + step + "; " + v +
+       " += " + std::to_string(team_.size) + ")");
+}
+
 void KernelPrinter::Loop(uint32_t i) {
   if (IsWrittenOut(i)) return WrittenOutLoop(i);
   if (IsGrouped(i)) return GroupedTrips(i);
+  if (IsUnrolled(i)) return UnrolledLoop(i);
   const auto [begin, end] = BoundsOf(i);
   const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
   Open("for (" + Type(i) + " " + V(i) + " = " + (is_shared ? Sum(begin, "lane") : begin) + "; " + V(i) + " < " + end +

@@ -32,13 +32,12 @@ class KernelPrinter {
         register_tile_(TileOf(k, blocks_, ranges_, TileKind::kRegisters)),
         tensor_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarps)),
         warpgroup_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarpgroups)),
-        team_(tile_->IsUsed() ? Team::Alone(k, "blocks compute tiles") : TeamOf(k, blocks_)),
         transposed_(TransposeTileOf(k, blocks_, ranges_)),
-        vector_(tile_->IsUsed() ? Vector{} : VectorOf(k, blocks_, ranges_, team_, transposed_)),
+        shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
+                                : SharesOf(k, blocks_, ranges_, transposed_)),
         phases_(PhasesOf(k, blocks_, team_)),
         launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
         runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
-        rows_(KeptWith(team_, vector_)),
         divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
@@ -332,6 +331,9 @@ class KernelPrinter {
   std::string IndexArithmetic(uint32_t i) const;
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   std::string Identity(uint32_t combiner, uint32_t dtype);
+  static constexpr int64_t kUnrolledTrips = 16;
+  bool IsUnrolled(uint32_t loop) const;
+  void UnrolledLoop(uint32_t i);
   void Loop(uint32_t i);
   bool HasGroupedTrips() const;  // in the launch that is being written
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
@@ -367,13 +369,14 @@ class KernelPrinter {
   const IndexRanges ranges_;
   const Tile register_tile_, tensor_tile_, warpgroup_tile_;
   const Tile* tile_ = &register_tile_;  // that is being written
-  const Team team_;
   const TransposeTile transposed_;
-  const Vector vector_;
+  const Shares shares_;
+  const Team& team_ = shares_.team;
+  const Vector& vector_ = shares_.vector;
+  const KeptRows& rows_ = shares_.team.rows;
   const Phases phases_;
   Launch launch_;
   const Runs runs_;
-  const KeptRows rows_;
   const SharedDivisors divisors_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
   std::string text_, error_;

@@ -39,6 +39,11 @@ PlanBlocks::PlanBlocks(const ricci_plan& plan) : end_(plan.n_steps), next_(plan.
   }
 }
 
+bool PlanBlocks::IsChoice(uint32_t step) const {
+  const std::vector<StepRange> branches = Branches(step);
+  return std::count_if(branches.begin(), branches.end(), [](const StepRange& b) { return b.first != b.last; }) > 1;
+}
+
 std::vector<StepRange> PlanBlocks::Branches(uint32_t step) const {
   std::vector<StepRange> out;
   for (uint32_t at = step; at != end_[step]; at = next_[at]) out.push_back({at + 1, next_[at]});

@@ -28,6 +28,8 @@ class PlanBlocks {
   // Of a WHILE: the steps that compute its predicate, and its body.
   StepRange Question(uint32_t loop) const { return {loop + 1, next_[loop]}; }
   StepRange Body(uint32_t loop) const { return {next_[loop] + 1, end_[loop]}; }
+  // Of a CASE: have several branches steps?
+  bool IsChoice(uint32_t step) const;
   // Of a CASE, in order.
   std::vector<StepRange> Branches(uint32_t step) const;
 

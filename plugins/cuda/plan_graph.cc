@@ -1,6 +1,6 @@
 // Steps wait as ricci_plan_edges says, which takes a loop or branch as one step; so it is asked about each list of
-// steps alone: the whole plan, then the bodies. Those of a list that wait for none of it come after what the list comes
-// after.
+// steps alone: the plan or part, then the bodies. Those of a list that wait for none of it come after what the list
+// comes after.
 #include "plan_graph.h"
 
 #include <algorithm>
@@ -25,12 +25,16 @@ class NodeMaker {
   NodeMaker(const ricci_compile_args& a, const PlanBlocks& blocks, bool has_choices, PlanGraph& g)
       : a_(a), blocks_(blocks), has_choices_(has_choices), g_(g) {}
 
-  ricci_status* Run() {
+  ricci_status* Whole() {
     const uint32_t first = Add({PlanNode::kSetCheck}, {});
     Nodes last;
     if (ricci_status* failed = List({0, a_.plan->n_steps}, 0, {first}, last)) return failed;
     Add({PlanNode::kReadCheck}, last);
     return nullptr;
+  }
+  ricci_status* Part(const StepRange& steps) {
+    Nodes last;
+    return List(steps, 0, {}, last);
   }
 
  private:
@@ -218,26 +222,11 @@ CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) 
 }
 
 // ---- nodes ----
-std::string_view WhyNoGraph(const ricci_plan& p, const PlanBlocks& blocks) {
-  if (p.n_libraries != 0) {
-    const auto on_host = [](const ricci_plan_library& call) { return (call.flags & RICCI_CALL_ON_HOST) != 0; };
-    if (std::any_of(p.libraries, p.libraries + p.n_libraries, on_host)) return "the plan calls functions of the host";
-    return "the plan has library calls";
-  }
-  for (uint32_t s = 0; s < p.n_steps; ++s) {
-    if (p.steps[s].kind != RICCI_STEP_WHILE) continue;
-    const StepRange question = blocks.Question(s);
-    for (uint32_t i = question.first; i < question.last; ++i) {  // at each level they would double
-      if (blocks.After(i) != i + 1) return "what computes the predicate of a loop has loops or branches itself";
-    }
-  }
-  return {};
-}
-
-ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
-                            bool has_choices, PlanGraph& out) {
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
+                            const std::vector<bool>& uses_arena, bool has_choices, PlanGraph& out) {
   out = {};
-  if (ricci_status* failed = NodeMaker(a, blocks, has_choices, out).Run()) return failed;
+  NodeMaker maker(a, blocks, has_choices, out);
+  if (ricci_status* failed = is_whole ? maker.Whole() : maker.Part(part)) return failed;
   FindUsers(*a.plan, uses_arena, out);
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// PlanGraph: the steps of a plan as nodes of graphs: which waits for which, and which address each depends on. A
-// function of the tables alone.
+// PlanGraph: the steps of a plan, or of a part of it, as nodes of graphs: which waits for which, and which address each
+// depends on. A function of the tables alone.
 //
 // What differs between runs is a list of places, the addresses of the inputs, then of the outputs, the constants, the
 // arena and the word of failed checks. A run with other places needs other addresses in the nodes that use them.
@@ -11,11 +11,10 @@
 // the loop, and at the end of its body.
 #ifndef RICCI_CUDA_PLAN_GRAPH_H_
 #define RICCI_CUDA_PLAN_GRAPH_H_
-#include <string_view>
 #include <vector>
 
 #include "driver.h"
-#include "plan_blocks.h"
+#include "plan_parts.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -50,8 +49,9 @@ struct PlanNode {
   uint32_t first = 0;
 };
 
-// The first node sets the word of failed checks, the last one reads it. Without loops and branches, node 1 + s is step
-// s. What a node waits for comes before it and is in the same graph; so does the node that its graph is in.
+// Of a whole plan the first node sets the word of failed checks, the last one reads it; without loops and branches,
+// node 1 + s is step s. A part of a plan has no such nodes. What a node waits for comes before it and is in the same
+// graph; so does the node that its graph is in.
 struct PlanGraph {
   std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
@@ -60,12 +60,10 @@ struct PlanGraph {
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
 };
-// Why a plan cannot be a graph on any device; empty if it can.
-std::string_view WhyNoGraph(const ricci_plan& plan, const PlanBlocks& blocks);
-// Of a plan that can be one. `uses_arena`: by step, whether it needs working memory besides its buffers; `has_choices`:
-// a node can have several bodies.
-ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const std::vector<bool>& uses_arena,
-                            bool has_choices, PlanGraph& out);
+// Of one of the plan's parts; `is_whole`: that is the plan. `uses_arena`: by step, whether it needs working memory
+// besides its buffers; `has_choices`: a node can have several bodies.
+ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
+                            const std::vector<bool>& uses_arena, bool has_choices, PlanGraph& out);
 inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
 
 }  // namespace ricci::cuda

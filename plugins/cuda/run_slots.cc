@@ -5,9 +5,13 @@
 
 namespace ricci::cuda {
 
+bool RunSlot::IsBoundTo(const Places& places) const {
+  return std::any_of(graphs.begin(), graphs.end(), [&](const Graph& g) { return g.IsBoundTo(places); });
+}
+
 void RunSlots::Clear() {
   for (const auto& slot : all_) device_.ReturnPinned(slot->host);
-  free_with_graph_.clear();
+  free_with_graphs_.clear();
   free_.clear();
   all_.clear();
   n_made_ = 0;
@@ -15,12 +19,11 @@ void RunSlots::Clear() {
 
 ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out) {
   std::unique_lock lock(mutex_);
-  if (free_with_graph_.empty() && (free_.empty() || n_made_ < most_graphs_)) {
+  if (free_with_graphs_.empty() && (free_.empty() || n_made_ < most_with_graphs_)) {
     if (ricci_status* failed = Make(lock)) return failed;
   }
-  std::vector<RunSlot*>& from = free_with_graph_.empty() ? free_ : free_with_graph_;
-  const auto bound =
-      std::find_if(from.begin(), from.end(), [&](RunSlot* s) { return s->has_graph && s->graph.IsBoundTo(places); });
+  std::vector<RunSlot*>& from = free_with_graphs_.empty() ? free_ : free_with_graphs_;
+  const auto bound = std::find_if(from.begin(), from.end(), [&](RunSlot* s) { return s->IsBoundTo(places); });
   if (bound != from.end()) std::swap(*bound, from.back());
   out = from.back();
   from.pop_back();
@@ -32,8 +35,8 @@ ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg
 
 // A new slot, free. The driver is asked without the lock: it may wait for a function of the host that wants it.
 ricci_status* RunSlots::Make(std::unique_lock<std::mutex>& lock) {
-  auto slot = std::make_unique<RunSlot>(*this, device_, n_made_ < most_graphs_);
-  for (auto* list : {&free_with_graph_, &free_}) list->reserve(n_made_ + 1);
+  auto slot = std::make_unique<RunSlot>(*this, device_, n_made_ < most_with_graphs_ ? n_graphs_ : 0);
+  for (auto* list : {&free_with_graphs_, &free_}) list->reserve(n_made_ + 1);
   all_.reserve(n_made_ + 1);
   ++n_made_;
   void* pinned = nullptr;
@@ -42,14 +45,14 @@ ricci_status* RunSlots::Make(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (failed != nullptr) return --n_made_, failed;
   slot->host = static_cast<RunSlot::Host*>(pinned);
-  (slot->has_graph ? free_with_graph_ : free_).push_back(slot.get());
+  (slot->has_graphs() ? free_with_graphs_ : free_).push_back(slot.get());
   all_.push_back(std::move(slot));
   return nullptr;
 }
 
 void RunSlots::Return(RunSlot& slot) {
   const std::lock_guard lock(mutex_);
-  (slot.has_graph ? free_with_graph_ : free_).push_back(&slot);
+  (slot.has_graphs() ? free_with_graphs_ : free_).push_back(&slot);
 }
 
 // Once `done` has been called, the code may go, and the slots with it.

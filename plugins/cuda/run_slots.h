@@ -1,5 +1,5 @@
 // RunSlots: what each run of a code that is in flight needs for itself, kept for later runs: words of the host that the
-// device can write, and a graph.
+// device can write, and a graph for each part of its plan.
 //
 // A run takes a slot. The function that the stream calls at the end of the run gives it back, and reports the end. The
 // stream may call it before the thread that enqueues the run knows whether it has succeeded, and a run that was not
@@ -8,6 +8,7 @@
 #ifndef RICCI_CUDA_RUN_SLOTS_H_
 #define RICCI_CUDA_RUN_SLOTS_H_
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,13 +25,17 @@ struct RunSlot {
   };
   enum class State : uint32_t { kIssuing, kEnqueued, kEnded, kDropped };
 
-  RunSlot(RunSlots& home, const Gpu& device, bool has_graph) : home(home), graph(device), has_graph(has_graph) {}
+  RunSlot(RunSlots& home, const Gpu& device, size_t n_graphs) : home(home) {
+    for (size_t i = 0; i < n_graphs; ++i) graphs.emplace_back(device);
+  }
   ~RunSlot() { ricci_status_free(status); }
+  bool has_graphs() const { return !graphs.empty(); }
+  // Did the last run of its graphs have these places?
+  bool IsBoundTo(const Places& places) const;
 
   RunSlots& home;
   Host* host = nullptr;
-  Graph graph;
-  const bool has_graph;
+  std::deque<Graph> graphs;  // by part; none: steps go one by one
   ricci_done_fn done = nullptr;
   void* arg = nullptr;
   ricci_status* status = nullptr;  // why the run ended early, which is reported
@@ -44,9 +49,9 @@ class RunSlots {
   void Clear();
   RunSlots(const RunSlots&) = delete;
 
-  // So many slots have graphs, the first ones; 0 unless this is called.
-  void SetGraphs(size_t most) { most_graphs_ = most; }
-  // A slot that no run uses; if there is one, with a graph that is bound to `places`, else with any graph.
+  // So many slots have graphs, the first ones, each so many; 0 unless this is called.
+  void SetGraphs(size_t most_slots, size_t of_slot) { most_with_graphs_ = most_slots, n_graphs_ = of_slot; }
+  // A slot that no run uses; if there is one, with graphs that are bound to `places`, else with any graphs.
   ricci_status* Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out);
   // The run was not enqueued. `is_called`: the stream has Finish in it.
   void Drop(RunSlot& slot, bool is_called);
@@ -61,10 +66,11 @@ class RunSlots {
   void Report(RunSlot& slot);
 
   Gpu& device_;
-  size_t most_graphs_ = 0, n_made_ = 0;  // with those that are being made
+  size_t most_with_graphs_ = 0, n_graphs_ = 0;
+  size_t n_made_ = 0;  // with those that are being made
   std::mutex mutex_;
   std::vector<std::unique_ptr<RunSlot>> all_;
-  std::vector<RunSlot*> free_with_graph_, free_;  // with room for all
+  std::vector<RunSlot*> free_with_graphs_, free_;  // with room for all
 };
 
 }  // namespace ricci::cuda

@@ -13,7 +13,8 @@ constexpr int64_t kShortLoop = kWarp;   // the least worth a warp
 
 class Finder {
  public:
-  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks) : k_(k), blocks_(blocks) {}
+  Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, bool may_keep_rows)
+      : k_(k), blocks_(blocks), may_keep_rows_(may_keep_rows) {}
 
   Team Find() {
     team_ = Team::Alone(k_, "");
@@ -25,7 +26,7 @@ class Finder {
     if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
     team_.columns = !in_order_ && stores_always_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
-    KeepRows();
+    if (may_keep_rows_) KeepRows();
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
                    std::to_string(longest_) +
                    (in_order_       ? " elements in order"
@@ -99,6 +100,7 @@ class Finder {
 
   const ricci_kernel_table& k_;
   const codegen::Blocks& blocks_;
+  const bool may_keep_rows_;
   Team team_;
   const int64_t points_ = codegen::PointsOf(k_);
   int64_t longest_ = 0;
@@ -127,6 +129,8 @@ Team Team::Alone(const ricci_kernel_table& k, std::string reason) {
   return alone;
 }
 
-Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks) { return Finder(k, blocks).Find(); }
+Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, bool may_keep_rows) {
+  return Finder(k, blocks, may_keep_rows).Find();
+}
 
 }  // namespace ricci::cuda

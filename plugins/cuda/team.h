@@ -33,7 +33,8 @@ struct Team {
 
   static Team Alone(const ricci_kernel_table& k, std::string reason);
 };
-Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks);
+// `may_keep_rows`: its loops may keep what they have read.
+Team TeamOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, bool may_keep_rows);
 
 }  // namespace ricci::cuda
 #endif

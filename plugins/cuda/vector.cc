@@ -216,22 +216,30 @@ bool IsPairOperation(const ricci_kernel_table& k, uint32_t i) {
   return codegen::IsScalar(q.op) && HasPairs(q.op, q.dtype) && k.insts[q.a].dtype == q.dtype;
 }
 
-KeptRows KeptWith(const Team& team, const Vector& vector) {
+namespace {
+
+// Are the trips of all loops that keep or take values spread over threads alike?
+bool AreAlike(const KeptRows& rows, const Vector& vector) {
   size_t in_groups = 0, all = 0;
-  for (uint32_t i = 0; i < team.rows.loops.size(); ++i) {
-    if (team.rows.loops[i] == 0) continue;
+  for (uint32_t i = 0; i < rows.loops.size(); ++i) {
+    if (rows.loops[i] == 0) continue;
     ++all;
     in_groups += vector.size > 1 && vector.loops[i] != 0 ? 1 : 0;
   }
-  if (in_groups == 0 || in_groups == all) return team.rows;
-  KeptRows none;
-  none.reason = "only some of its loops read several elements at a time";
-  return none;
+  return in_groups == 0 || in_groups == all;
 }
 
-Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
+}  // namespace
+
+Shares SharesOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
                 const TransposeTile& tile) {
-  return Finder(k, blocks, ranges, team, tile).Find();
+  Shares out{.team = TeamOf(k, blocks, /*may_keep_rows=*/true), .vector = {}};
+  out.vector = Finder(k, blocks, ranges, out.team, tile).Find();
+  if (AreAlike(out.team.rows, out.vector)) return out;
+  out.team = TeamOf(k, blocks, /*may_keep_rows=*/false);
+  out.team.rows.reason = "only some of its loops read several elements at a time";
+  out.vector = Finder(k, blocks, ranges, out.team, tile).Find();
+  return out;
 }
 
 }  // namespace ricci::cuda

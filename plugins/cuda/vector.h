@@ -35,11 +35,15 @@ struct Vector {
 };
 // Of floats of 16 bits, made for two at a time.
 bool IsPairOperation(const ricci_kernel_table& k, uint32_t i);
-// What a team keeps of its rows, if trips of all loops that keep or take it are spread over threads alike; else
-// nothing.
-KeptRows KeptWith(const Team& team, const Vector& vector);
+
+// What threads compute together, and what each of them at once. Rows are kept if the trips of all loops that keep or
+// take their values are spread over threads alike; where only some are in groups, the team is one that keeps nothing.
+struct Shares {
+  Team team;
+  Vector vector;
+};
 // `tile`: whose points are computed, if there is one.
-Vector VectorOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, const Team& team,
+Shares SharesOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
                 const TransposeTile& tile);
 
 }  // namespace ricci::cuda

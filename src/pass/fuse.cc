@@ -13,18 +13,15 @@
 // it is in. Which kernels are merged shows at the end only, so roots for which it did not come so are grouped again,
 // with what they move pulled in.
 #include <cmath>
-#include <optional>
 
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
-#include "pass/factor_cost.h"
+#include "pass/equation_info.h"
 #include "pass/kernel_builder.h"
-#include "pass/merge_groups.h"
-#include "pass/operation_cost.h"
 #include "pass/pass.h"
-#include "pass/row_reads.h"
+#include "pass/product_readers.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
 #include "transform/rules.h"
@@ -32,77 +29,49 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-constexpr uint32_t kNoGroup = ~0u;
 constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
 constexpr size_t kMaxPlaces = 16;    // at which an array is read by views
 constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
-constexpr size_t kMaxFactor = 32;    // equations that are looked at to see what a factor costs
-
-enum class Kind : uint8_t {
-  kExpression,
-  kLoops,
-  kCall
-};  // kCall: reads only stored values (also loops in the plan, updates and barriers)
 
 // Whether an expression is computed where it is read, or separately and stored, and why.
 enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces, kMoved };
 
-struct Info {
-  Kind kind = Kind::kLoops;
-  bool view = false;   // INDEX: moves elements, computes nothing
-  bool dead = false;   // nothing reads it: it is left out
-  bool often = false;  // a view or factor, computed where it is read, through which an element is read many times
-  bool moves = false;  // a root whose parts are stored for it
-  int64_t own = 1;     // cost of one element
-  int64_t cost = 1;    // the same with everything pulled in
-  uint32_t group = kNoGroup;
-  double spread = 1;              // how often one element is computed in its group, because of broadcasts after it
-  ir::FactorsRef factors;         // of a product, where many points run at once
-  double times = 0;               // of what only products read: how often they compute an element of it
-  int64_t factor_bytes = 0;       // of an element of the factor that it is part of
-  int64_t factor_operations = 0;  // of a group: what its product computes for an element of its factors
-  std::vector<uint64_t> places;   // the maps from points of its groups to its elements that are read, as hashes; sorted
-};
-
 class Fuser {
  public:
   // `pulled`: by equation, a root that computes what it moves.
-  Fuser(const ir::Program& f, const Options& options, const std::vector<uint8_t>& pulled)
+  Fuser(const ir::Program& f, const Options& options, const EquationInfos& infos, const std::vector<uint8_t>& pulled)
       : f_(f),
         options_(options),
         pulled_(pulled),
         limits_(options.target.limits),
         registry_(prim::Registry::Of(f)),
-        operations_(registry_, options.target),
-        info_(f.equations.size()),
-        users_(f.values.size()) {}
+        info_(infos.of),
+        users_(infos.users),
+        products_(f, options, users_, info_) {}
 
   // Decides which equations are kernels of their own, and merges these.
   absl::Status GroupAll() {
-    for (uint32_t e = 0; e < f_.equations.size(); ++e) RICCI_TRY(Classify(e));
-    for (uint32_t e = 0; e < f_.equations.size(); ++e) {
-      for (ir::ValueId v : f_.equations[e].operands) {
-        if (users_[v].empty() || users_[v].back() != e) users_[v].push_back(e);
-      }
-    }
-    for (ir::ValueId r : f_.results) users_[r].push_back(kNoGroup);
     // Backwards, so that the groups of consumers are known before their producers are placed.
     members_.resize(f_.equations.size());
     for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
     return Merge();
   }
 
-  // Roots that move what was stored for them, and that no other kernel has joined.
-  std::vector<uint32_t> MovingAlone() const {
+  // Roots that move what was stored for them, by whether another kernel has joined them, which stores the parts in
+  // their places.
+  struct Moving {
+    std::vector<uint32_t> alone, joined;
+  };
+  Moving MovingRoots() const {
     std::vector<uint8_t> joined(f_.equations.size());
     for (const Group& g : groups_) {
       for (const uint32_t view : g.views) joined[view] = 1;
     }
-    std::vector<uint32_t> alone;
+    Moving out;
     for (uint32_t e = 0; e < joined.size(); ++e) {
-      if (info_[e].moves && joined[e] == 0) alone.push_back(e);
+      if (info_[e].moves) (joined[e] == 0 ? out.alone : out.joined).push_back(e);
     }
-    return alone;
+    return out;
   }
 
   absl::StatusOr<ir::ProgramRef> Emit() {
@@ -122,32 +91,9 @@ class Fuser {
   }
 
  private:
-  absl::Status Classify(uint32_t e) {
-    const ir::Equation& eqn = f_.equations[e];
-    const trace::Op op(f_, eqn);
-    const prim::Row& row = registry_.Get(eqn.prim);
-    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), options_.target, kKernelKinds | kCallKinds));
-    if (l == nullptr) {
-      return transform::AtEquation(
-          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options_.target.kind)), f_, eqn,
-          "lower");
-    }
-    RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
-    Info& info = info_[e];
-    const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;
-    const bool reads_stored = IsCall(*l) || in_plan || IsUpdate(*l) || row.has(RICCI_PRIM_BARRIER);
-    info.kind = reads_stored ? Kind::kCall : expression && eqn.n_results == 1 ? Kind::kExpression : Kind::kLoops;
-    info.view = l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
-    info.own = info.cost = operations_.Of(f_, eqn);
-    if (info.kind == Kind::kLoops && limits_.product_tile != 0 && JoinsOf(row) == Joins::kPoints) {
-      RICCI_ASSIGN(info.factors, KnownFactors(f_, e, /*elementwise=*/false));
-    }
-    return absl::OkStatus();
-  }
-
   // Decides where equation e goes: into the groups of all its users, or into a group of its own.
   void Place(uint32_t e) {
-    Info& info = info_[e];
+    EquationInfo& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
     std::vector<uint32_t> groups;  // of the users; kNoGroup among them: the value must be stored
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
@@ -156,7 +102,7 @@ class Fuser {
           groups.push_back(kNoGroup);
         } else {
           groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
-          if (info_[user].kind == Kind::kCall && !info_[user].dead) groups.push_back(kNoGroup);
+          if (info_[user].kind == EquationKind::kCall && !info_[user].dead) groups.push_back(kNoGroup);
         }
       }
     }
@@ -183,9 +129,9 @@ class Fuser {
 
   // May e be computed in these groups, where its users read it?
   Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups) {
-    Info& info = info_[e];
+    EquationInfo& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
-    if (info.kind != Kind::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
+    if (info.kind != EquationKind::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
     const bool may_repeat = info.view || info.cost <= limits_.cheap_to_repeat;
     if (groups.size() > 1 && (!may_repeat || groups.size() > kMaxRepeats)) return Verdict::kReadByKernels;
     for (uint32_t g : groups) {
@@ -193,8 +139,8 @@ class Fuser {
     }
     info.spread = SpreadOf(eqn.result(0));
     const bool often = IsReadOften(eqn.result(0));
-    if (often) FindProducts(e);
-    if (often && (info.view ? JoinsArrays(eqn) : !IsFactor(e, groups))) return Verdict::kReadOften;
+    if (often) products_.Find(e);
+    if (often && (info.view ? JoinsArrays(f_, eqn) : !products_.IsFactor(e, groups))) return Verdict::kReadOften;
     if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
     info.places = PlacesOf(eqn.result(0));
     const size_t places = info.places.size();
@@ -209,83 +155,10 @@ class Fuser {
     return Verdict::kComputed;
   }
 
-  // How often products compute an element of e, if nothing else reads it many times.
-  void FindProducts(uint32_t e) {
-    const ir::ValueId v = f_.equations[e].result(0);
-    Info& info = info_[e];
-    for (uint32_t user : users_[v]) {
-      const Info& reader = info_[user];
-      const ir::Equation& u = f_.equations[user];
-      const bool expression = reader.kind == Kind::kExpression;
-      if (reader.dead || (expression ? !reader.often : registry_.Get(u.prim).has(RICCI_PRIM_READS_ONCE))) continue;
-      for (size_t k = 0; k < u.operands.size(); ++k) {
-        if (u.operands[k] != v) continue;
-        const double times = expression ? reader.times * Ratio(u.result(0), v)
-                                        : TilesThatRead(reader.factors.get(), k, limits_.product_tile);
-        if (times == 0) {
-          info.times = 0;
-          return;
-        }
-        info.times += times;
-        info.factor_bytes = std::max(info.factor_bytes, expression ? reader.factor_bytes : BytesOf(v));
-      }
-    }
-  }
-  double Ratio(ir::ValueId of, ir::ValueId to) const {
-    return static_cast<double>(f_.type(of).elements) / static_cast<double>(std::max<int64_t>(f_.type(to).elements, 1));
-  }
-  int64_t BytesOf(ir::ValueId v) const {  // of an element
-    const ir::ArrayType& t = f_.type(v);
-    return static_cast<int64_t>(t.bytes) / std::max<int64_t>(t.elements, 1);
-  }
-
-  // Is e, which products read, cheaper computed by them?
-  bool IsFactor(uint32_t e, const std::vector<uint32_t>& groups) const {
-    const Info& info = info_[e];
-    if (info.times == 0) return false;
-    int64_t before = 0;
-    for (uint32_t g : groups) before = std::max(before, info_[g].factor_operations);
-    const std::optional<FactorWork> work = FactorWorkOf(e, limits_.factor_operations * info.factor_bytes - before);
-    return work && PaysInProduct(*work, options_.target.numbers);
-  }
-  // With the expressions that e reads, as far as that takes at most so many operations. Nothing if e takes more, or
-  // reads what a kernel computes anyway, which e should rather join.
-  std::optional<FactorWork> FactorWorkOf(uint32_t e, int64_t most) const {
-    const ir::ValueId result = f_.equations[e].result(0);
-    FactorWork work{.times = info_[e].times,
-                    .elements = static_cast<double>(std::max<int64_t>(f_.type(result).elements, 1)),
-                    .bytes = static_cast<double>(BytesOf(result)),
-                    .operations = info_[e].own};
-    if (work.operations > most) return {};
-    std::vector<uint32_t> all = {e};
-    std::vector<ir::ValueId> read;
-    for (size_t i = 0; i < all.size(); ++i) {
-      for (ir::ValueId v : f_.equations[all[i]].operands) {
-        if (f_.constant(v) != nullptr || std::find(read.begin(), read.end(), v) != read.end()) continue;
-        if (f_.values[v].kind == ir::ValueKind::kResult) {
-          const uint32_t from = f_.values[v].index;
-          if (std::find(all.begin(), all.end(), from) != all.end()) continue;
-          const int64_t more = info_[from].view ? 0 : info_[from].own;
-          const bool expression =
-              info_[from].kind == Kind::kExpression && !(info_[from].view && JoinsArrays(f_.equations[from]));
-          if (expression && work.operations + more <= most && all.size() < kMaxFactor) {
-            work.operations += more;
-            all.push_back(from);
-            continue;
-          }
-          if (info_[from].kind != Kind::kCall && Ratio(v, result) >= 1) return {};
-        }
-        read.push_back(v);
-        work.read_bytes += static_cast<double>(BytesOf(v)) * std::min(Ratio(v, result), 1.0);
-      }
-    }
-    return work;
-  }
-
   // Does the only reader put it next to other arrays, and compute nothing?
   bool IsOnlyMoved(const std::vector<uint32_t>& groups) const {
     const uint32_t g = groups[0];
-    if (!RunsMany() || groups.size() != 1 || pulled_[g] != 0 || !JoinsArrays(f_.equations[g])) return false;
+    if (!RunsMany(options_) || groups.size() != 1 || pulled_[g] != 0 || !JoinsArrays(f_, f_.equations[g])) return false;
     return std::all_of(members_[g].begin(), members_[g].end(), [&](uint32_t m) { return info_[m].view; });
   }
 
@@ -293,19 +166,13 @@ class Fuser {
   bool IsReadOften(ir::ValueId v) const {
     return std::any_of(users_[v].begin(), users_[v].end(), [&](uint32_t user) {
       if (user == kNoGroup) return false;
-      const bool expression = info_[user].kind == Kind::kExpression;
+      const bool expression = info_[user].kind == EquationKind::kExpression;
       return info_[user].often || (!expression && !registry_.Get(f_.equations[user].prim).has(RICCI_PRIM_READS_ONCE));
     });
   }
-  // A view that looks for its element in one of several arrays (concatenate, gather) at each load.
-  bool JoinsArrays(const ir::Equation& eqn) const {
-    return std::count_if(eqn.operands.begin(), eqn.operands.end(),
-                         [&](ir::ValueId v) { return f_.type(v).elements > 1; }) > 1;
-  }
-
   // Explains only choices that could have been different.
   void Explain(uint32_t e, Verdict verdict, size_t n_groups) const {
-    const Info& info = info_[e];
+    const EquationInfo& info = info_[e];
     const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
     const bool factor = verdict == Verdict::kComputed && info.often && !info.view;
     if (options_.decisions == nullptr || verdict == Verdict::kNeeded ||
@@ -341,10 +208,10 @@ class Fuser {
     std::vector<uint64_t> places;
     for (uint32_t user : users_[v]) {
       const ir::Equation& u = f_.equations[user];
-      const Info& info = info_[user];
+      const EquationInfo& info = info_[user];
       for (uint32_t k = 0; k < u.operands.size(); ++k) {
         if (u.operands[k] != v) continue;
-        const bool elementwise = info.kind == Kind::kExpression && !info.view;
+        const bool elementwise = info.kind == EquationKind::kExpression && !info.view;
         for (uint64_t at : info.places)
           places.push_back(elementwise ? at : base::Hasher().Add(at).Add(user).Add(k).Done());
         if (places.size() > kMaxPlaces * kMaxPlaces) return places;
@@ -358,7 +225,7 @@ class Fuser {
   double SpreadOf(ir::ValueId v) const {
     double spread = 1;
     for (uint32_t user : users_[v]) {
-      if (info_[user].kind != Kind::kExpression) continue;
+      if (info_[user].kind != EquationKind::kExpression) continue;
       const auto points = static_cast<double>(f_.type(f_.equations[user].result(0)).elements);
       spread = std::max(spread,
                         info_[user].spread * points / static_cast<double>(std::max<int64_t>(f_.type(v).elements, 1)));
@@ -376,7 +243,7 @@ class Fuser {
         if (f_.values[v].kind != ir::ValueKind::kResult) continue;
         const uint32_t from = f_.values[v].index;
         const bool known = std::find(all.begin(), all.end(), from) != all.end();
-        if (info_[from].kind == Kind::kExpression && !known) all.push_back(from);
+        if (info_[from].kind == EquationKind::kExpression && !known) all.push_back(from);
       }
     }
     return work;
@@ -394,17 +261,8 @@ class Fuser {
     }
     if (info_[e].cost <= 2) return false;
     return std::any_of(users_[eqn.result(0)].begin(), users_[eqn.result(0)].end(), [&](uint32_t user) {
-      return info_[user].kind == Kind::kExpression && f_.type(f_.equations[user].result(0)).elements > n;
+      return info_[user].kind == EquationKind::kExpression && f_.type(f_.equations[user].result(0)).elements > n;
     });
-  }
-
-  // On a GPU a thread that has an element of a product goes on with it. A processor has products in libraries, and
-  // small ones whose loops run in lanes of their own.
-  bool RunsMany() const { return options_.target.numbers.points_wanted > options_.target.numbers.lanes; }
-  // Of one with loops.
-  Joins JoinsOf(const prim::Row& row) const {
-    if (row.has(RICCI_PRIM_READS_ONCE)) return Joins::kRows;
-    return row.has(RICCI_PRIM_EXPENSIVE) && RunsMany() ? Joins::kPoints : Joins::kNever;
   }
 
   absl::Status Merge() {
@@ -414,8 +272,8 @@ class Fuser {
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
       costs[e] = info_[e].own;
-      if (info_[e].kind == Kind::kExpression) joins_[e] = Joins::kExpression;
-      if (info_[e].kind == Kind::kLoops) joins_[e] = JoinsOf(row);
+      if (info_[e].kind == EquationKind::kExpression) joins_[e] = Joins::kExpression;
+      if (info_[e].kind == EquationKind::kLoops) joins_[e] = JoinsOf(row, options_);
       if (members_[e].empty()) continue;
       std::sort(members_[e].begin(), members_[e].end());
       groups_[e] = {{e}, std::move(members_[e]), e, 0};
@@ -527,9 +385,9 @@ class Fuser {
   const std::vector<uint8_t>& pulled_;
   const Limits& limits_;
   prim::Registry& registry_;
-  OperationCosts operations_;
-  std::vector<Info> info_;
-  std::vector<std::vector<uint32_t>> users_;               // equations that read a value
+  std::vector<EquationInfo> info_;
+  const std::vector<std::vector<uint32_t>>& users_;  // equations that read a value
+  ProductReaders products_;
   base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) that an equation is part of
   std::vector<std::vector<uint32_t>> members_;             // of the group with this root
   std::vector<Joins> joins_;                               // how an equation may be merged
@@ -539,24 +397,30 @@ class Fuser {
 
 }  // namespace
 
+// The last try pulls in all that it moves but for what was joined in the one before.
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options) {
   constexpr int kTries = 3;
+  RICCI_ASSIGN(const EquationInfos infos, InfosOf(f, options));
   std::vector<uint8_t> pulled(f.equations.size());
   for (int tries = kTries;; --tries) {
     std::vector<std::string> decisions;
     Options own = options;
     if (options.decisions != nullptr) own.decisions = &decisions;
-    if (tries == 1) std::fill(pulled.begin(), pulled.end(), uint8_t{1});
-    Fuser fuser(f, own, pulled);
+    Fuser fuser(f, own, infos, pulled);
     RICCI_TRY(fuser.GroupAll());
-    const std::vector<uint32_t> alone = fuser.MovingAlone();
-    for (const uint32_t root : alone) pulled[root] = 1;
-    if (!alone.empty()) continue;
-    RICCI_ASSIGN(ir::ProgramRef out, fuser.Emit());
-    if (options.decisions != nullptr) {
-      options.decisions->insert(options.decisions->end(), decisions.begin(), decisions.end());
+    const Fuser::Moving moving = fuser.MovingRoots();
+    if (moving.alone.empty() || tries == 1) {
+      RICCI_ASSIGN(ir::ProgramRef out, fuser.Emit());
+      if (options.decisions != nullptr) {
+        options.decisions->insert(options.decisions->end(), decisions.begin(), decisions.end());
+      }
+      return out;
     }
-    return out;
+    if (tries == 2) {
+      std::fill(pulled.begin(), pulled.end(), uint8_t{1});
+      for (const uint32_t root : moving.joined) pulled[root] = 0;
+    }
+    for (const uint32_t root : moving.alone) pulled[root] = 1;
   }
 }
 

@@ -333,18 +333,30 @@ TEST_F(RefusedCaptures, ProfiledPrograms) {
   const std::unique_ptr<HostCapture> graph = Capture();
   EXPECT_EQ(RefusalOf(call->Enqueue(stream_)),
             std::string(kCannot) +
-                "its steps go one by one, since runs can be profiled; compile it without RICCI_COMPILE_PROFILED");
+                "it is not one graph, since runs can be profiled; compile it without RICCI_COMPILE_PROFILED");
   ExpectThatTheCaptureGoesOn(*graph);
 }
 
 TEST_F(RefusedCaptures, RunsThatReadTheDevice) {
   const std::unique_ptr<HostCall> call = Call(kLoopThatAsks);
   const std::unique_ptr<HostCapture> graph = Capture();
-  EXPECT_EQ(
-      RefusalOf(call->Enqueue(stream_)),
-      std::string(kCannot) +
-          "its steps go one by one, since what computes the predicate of a loop has loops or branches itself; the "
-          "host would have to read the device on the way: run it before or after");
+  EXPECT_EQ(RefusalOf(call->Enqueue(stream_)),
+            std::string(kCannot) +
+                "it is not one graph, since what computes the predicate of a loop has loops or branches itself; the "
+                "host would have to read the device on the way: run it before or after");
+  ExpectThatTheCaptureGoesOn(*graph);
+}
+
+TEST_F(RefusedCaptures, RunsThatCallTheHost) {
+  const std::unique_ptr<HostCall> call = Call(R"(program f(%x: f32[8,6]) {
+  %y: f32[8,6] = io_callback(%x) callback="ricci.copy" results="f32[8,6]"
+  return %y
+})");
+  const std::unique_ptr<HostCapture> graph = Capture();
+  EXPECT_EQ(RefusalOf(call->Enqueue(stream_)),
+            std::string(kCannot) +
+                "it is not one graph, since the plan calls functions of the host; they are called while the run is "
+                "enqueued: run it before or after");
   ExpectThatTheCaptureGoesOn(*graph);
 }
 

@@ -122,15 +122,16 @@ TEST_F(ConditionalGraphs, AFailedCheckInALoop) {
 TEST_F(ConditionalGraphs, AnOlderDriver) {
   SetDriver(12030);
   const std::string_view why = "the plan has loops or branches, and the driver is older than CUDA 12.4";
-  ExpectStepwise(kWhile, {{1}, Some(1000)}, why);
-  ExpectStepwise(kSwitch, {{1}, Some(1000)}, why);
+  ExpectThatTheHostDecides(kWhile, {{1}, Some(1000)}, why);
+  ExpectThatTheHostDecides(kSwitch, {{1}, Some(1000)}, why);
 }
 
 TEST_F(ConditionalGraphs, ACompilerThatRefusesTheKernels) {
   Refuse("cudaGraphSetConditional");
-  ExpectStepwise(kWhile, {{1}, Some(1000)},
-                 "the plan has loops or branches, and NVRTC refuses a kernel for compute_75: ricci.cu(1): error: the "
-                 "test refuses cudaGraphSetConditional");
+  ExpectThatTheHostDecides(
+      kWhile, {{1}, Some(1000)},
+      "the plan has loops or branches, and NVRTC refuses a kernel for compute_75: ricci.cu(1): error: the "
+      "test refuses cudaGraphSetConditional");
 }
 
 // Which says nothing of conditions: it is a failure, and the next program tries again.
@@ -182,16 +183,27 @@ TEST_F(ConditionalGraphs, ADriverThatTakesFewInEachOther) {
   SetDepth(2);
   ExpectOneLaunch(kWhile, {{{1}, Some(1000)}});
   for (int i = 0; i < 2; ++i) {
-    ExpectStepwise(kNested, {{1}, Some(1000)},
-                   "the plan has loops or branches, and the driver refuses them: cuGraphInstantiateWithFlags: "
-                   "CUDA_ERROR_SIMULATED: an error of the simulated driver (3 in each other)");
+    ExpectThatTheHostDecides(
+        kNested, {{1}, Some(1000)},
+        "the plan has loops or branches, and the driver refuses them: cuGraphInstantiateWithFlags: "
+        "CUDA_ERROR_SIMULATED: an error of the simulated driver (3 in each other)");
   }
   ExpectOneLaunch(kSwitch, {{{1}, Some(1000)}});
 }
 
+// The inner loop is the device's: a trip of the outer one asks by one launch.
 TEST_F(ConditionalGraphs, ALoopInWhatAsks) {
-  ExpectStepwise(kLoopThatAsks, {{1}, Some(1000)},
-                 "what computes the predicate of a loop has loops or branches itself");
+  const std::vector<Floats> args{{1}, Some(1000)};
+  GpuProgram f(Gpu());
+  ASSERT_TRUE(Ok(f.Compile(ctx(), kLoopThatAsks)));
+  const std::vector<std::string> calls = CallsOfRun(f, kLoopThatAsks, args);
+  EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 1 + CountOf(calls, "cuStreamSynchronize")) << "one before the loop";
+  EXPECT_GT(CountOf(calls, "cuGraphLaunch"), 2);
+  EXPECT_EQ(CountOf(calls, "cuGraphInstantiate"), 2);
+  EXPECT_NE(runner_.Dump(runner_.Parse(kLoopThatAsks), "decisions", "cuda")
+                .find("the host takes part in a run, since what computes the predicate of a loop has loops or branches "
+                      "itself; 2 parts are graphs, in which the device decides about loops and branches"),
+            std::string::npos);
 }
 
 // ---- runs that the host may end ----

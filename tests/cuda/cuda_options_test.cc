@@ -81,6 +81,29 @@ TEST_F(CudaOptions, GpuThatIsNewerThanTheCompiler) {
   EXPECT_TRUE(Ok(Add()));
 }
 
+// Whatever the compiler knows.
+TEST_F(CudaOptions, GpuThatIsTooOld) {
+  OfStandin<void(int)>("ricci_standin_capability")(70);
+  Set("cuda.driver", RICCI_STANDIN);
+  Set("cuda.compiler", RICCI_STANDIN);
+  const std::string message = Message(Add());
+  OfStandin<void(int)>("ricci_standin_capability")(90);
+  EXPECT_EQ(
+      message,
+      "cuda: simulated GPU cannot be used: the architecture sm_70 is older than sm_75, the first one that kernels "
+      "are written for");
+  EXPECT_TRUE(Ok(Add()));
+}
+
+TEST_F(CudaOptions, ArchitectureThatIsTooOld) {
+  Set("cuda.arch", "sm_62");
+  Set("cuda.compiler", RICCI_STANDIN);
+  EXPECT_EQ(
+      Message(Add()),
+      "cuda: option cuda.arch: the architecture sm_62 is older than sm_75, the first one that kernels are written "
+      "for");
+}
+
 // Without a driver: programs are compiled, their text and machine code can be seen, and runs are refused.
 TEST_F(CudaOptions, CompilesForAGpuThatIsNotThere) {
   Set("cuda.arch", "sm_90a");

@@ -213,7 +213,7 @@ TEST_F(HostFunctions, Prints) {
 
 TEST_F(HostFunctions, AreExplained) {
   const std::string said = r_.Dump(r_.Parse(kInControl), "decisions", "cuda");
-  EXPECT_NE(said.find("a run issues its steps one by one: the plan calls functions of the host\n"), said.npos) << said;
+  EXPECT_NE(said.find("the plan calls functions of the host"), said.npos) << said;
 }
 
 // ---- failures ----

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "cuda/driver_calls.h"
+#include "cuda/gpu_program.h"
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
@@ -172,6 +173,37 @@ TEST_F(KeptModules, TheHostIsCalledWithoutOurContext) {
   }
   EXPECT_EQ(host.CompileAll(), kCalls);
   EXPECT_EQ(host.wrong, 0u);
+}
+
+// A host whose cache compiles another program with a loop on the same GPU when it is asked for what decides, the second
+// time that it is asked.
+struct CallingBackHost : CachingHost {
+  CallingBackHost() : plain(hooks) {
+    hooks.cache_load = [](void* self, const void* key, size_t n, void* sink,
+                          void (*write)(void* sink, const char* p, size_t n)) {
+      auto& host = static_cast<CallingBackHost&>(*static_cast<CachingHost*>(self));
+      if (++host.asked == 2) host.CompileAnother();
+      host.plain.cache_load(self, key, n, sink, write);
+    };
+  }
+  void CompileAnother() const {
+    GpuProgram f(GpuOf(runner->ctx()));
+    EXPECT_TRUE(Ok(f.Compile(runner->ctx(), WhileBelow(3))));
+  }
+  const ricci_hooks plain;
+  ProgramRunner* runner = nullptr;
+  int asked = 0;
+};
+
+TEST_F(KeptModules, TheHostMayCallBack) {
+  CallingBackHost host;
+  ProgramRunner r(&host.opts);
+  ASSERT_TRUE(Ok(ricci_context_add_plugin(r.ctx(), QuerySimulatedGpu)));
+  host.runner = &r;
+  Calls();
+  EXPECT_EQ(r.Run(r.Parse(WhileBelow(5)), {{1}, Numbers(1000, 1)}, "cuda").at(0), Numbers(1000, 16));
+  EXPECT_EQ(host.asked, 4) << "for two programs, each of which wanted what decides";
+  EXPECT_EQ(CountOf(Calls(), "cuModuleLoadData"), 3) << "what decides was loaded once";
 }
 
 TEST_F(KeptModules, TheHostMayCancelInBetween) {

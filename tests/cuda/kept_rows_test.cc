@@ -167,6 +167,13 @@ TEST_F(KeptRows, TripsOfOtherThreads) {
                   "a row is read again in each loop: only some of its loops read several elements at a time");
 }
 
+// A row that only a block could keep, and that is not kept: then a warp is enough.
+TEST_F(KeptRows, ABlockIsForRowsThatAreKept) {
+  const Program f = Of(LongLoop(80), "f32", 40, 1100);
+  ExpectReadAgain(f, "a row is read again in each loop: only some of its loops read several elements at a time");
+  EXPECT_EQ(Times(f, "// 32 threads for a point"), 1u) << runner_.Dump(f, "source", "cuda");
+}
+
 // Each element has one place in the row only: what a loop reads elsewhere it reads.
 TEST_F(KeptRows, OtherElementsAreRead) {
   const Program f = Of(R"(program f(%x: T[R,N]) {

@@ -237,7 +237,7 @@ extern "C" __global__ void k(float* b, unsigned long long x) {
 }
 
 TEST(Nvrtc, UnknownArchitecture) {
-  for (const char* arch : {"sm_70", "sm_91", "sm_90b", "sm_", "compute_90", "hopper"}) {
+  for (const char* arch : {"sm_76", "sm_91", "sm_90b", "sm_", "compute_90", "hopper"}) {
     ProgramRunner runner;
     SetOption(runner.ctx(), "cuda.arch", arch);
     SetOption(runner.ctx(), "cuda.compiler", RICCI_NVRTC);

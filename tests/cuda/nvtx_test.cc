@@ -41,8 +41,8 @@ class Nvtx : public ::testing::Test {
 
 TEST_F(Nvtx, ARunIsARange) { EXPECT_EQ(RangesOf(WhileBelow(2), {{0}, Floats(1000, 1)}), "f\n"); }
 
-TEST_F(Nvtx, StepsAreRangesWhereTheHostIssuesThem) {
-  EXPECT_EQ(RangesOf(kCalls, {{4, 3, 2, 1}}), "calls\n  k0_sort\n  function of the host\n  k1_reduce_sum\n  copy\n");
+TEST_F(Nvtx, StepsAndPartsAreRangesWhereTheHostIssuesThem) {
+  EXPECT_EQ(RangesOf(kCalls, {{4, 3, 2, 1}}), "calls\n  k0_sort\n  function of the host\n  graph 1 of 1\n");
   const std::string loop = RangesOf(WhileBelow(2), {{0}, Floats(1000, 1)}, /*profiled=*/true);
   EXPECT_EQ(loop.substr(0, 2), "f\n");
   size_t predicates = 0;

@@ -33,8 +33,8 @@ class PlanGraphs : public ::testing::Test {
     const ricci_compile_args a{{sizeof a, 0, nullptr}, views.data(), views.size(), 1, &p};
     cuda::PlanGraph g;
     const cuda::PlanBlocks blocks(p);
-    why_no_graph_ = cuda::WhyNoGraph(p, blocks);
-    if (why_no_graph_.empty()) Ok(cuda::MakePlanGraph(a, blocks, std::vector<bool>(p.n_steps), has_choices_, g));
+    const cuda::StepRange steps = is_whole_ ? cuda::StepRange{0, p.n_steps} : part_;
+    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, blocks, steps, is_whole_, std::vector<bool>(p.n_steps), has_choices_, g)));
     has_choices_in_plan_ = blocks.has_choices();
     return g;
   }
@@ -75,7 +75,8 @@ class PlanGraphs : public ::testing::Test {
   }
 
   bool has_choices_ = false, has_choices_in_plan_ = false;
-  std::string_view why_no_graph_;
+  bool is_whole_ = true;
+  cuda::StepRange part_;
   kernel::Plan plan_;
   std::vector<kernel::Kernel> kernels_;
 };
@@ -203,16 +204,22 @@ TEST_F(PlanGraphs, BranchesWithoutSteps) {
   EXPECT_EQ(Text(Make()), "in graph 0: 0 set, 1 read after 0\n");
 }
 
-TEST_F(PlanGraphs, ALoopInWhatAsksIsRefused) {
-  plan_.arena_bytes = 1;
-  const uint32_t predicate = Buffer(RICCI_BUFFER_ARENA, 0, 0, 1);
-  for (int i = 0; i < 2; ++i) plan_.Step(RICCI_STEP_WHILE, 0, {predicate});
-  for (int i = 0; i < 2; ++i) {
-    plan_.Step(RICCI_STEP_COND, 0, {});
-    plan_.Step(RICCI_STEP_END, 0, {});
-  }
-  Make();
-  EXPECT_EQ(why_no_graph_, "what computes the predicate of a loop has loops or branches itself");
+// A part of a plan: its steps alone, in the order that they need, without the word of failed checks.
+TEST_F(PlanGraphs, APartHasItsStepsAlone) {
+  plan_.n_inputs = plan_.n_outputs = 1;
+  plan_.arena_bytes = 256;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  const uint32_t first = Buffer(RICCI_BUFFER_ARENA, 0, 0), second = Buffer(RICCI_BUFFER_ARENA, 0, 64);
+  const uint32_t third = Buffer(RICCI_BUFFER_ARENA, 0, 128);
+  Kernel(in, first);      // step 0
+  Kernel(first, second);  // step 1
+  Kernel(first, third);   // step 2
+  Kernel(second, out);    // step 3
+  is_whole_ = false;
+  part_ = {1, 4};
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(Text(g), "in graph 0: 0 step 1, 1 step 2, 2 step 3 after 0\n");
+  EXPECT_EQ(g.users, (Lists{{}, {2}, {0, 1, 2}, {0, 1, 2}})) << "input, output, arena, checks";
 }
 
 }}  // namespace ricci::testing

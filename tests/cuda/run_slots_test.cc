@@ -79,14 +79,14 @@ TEST_F(RunSlots, ARunThatWasNotEnqueuedIsNotReported) {
 
 // The first slots have graphs; they are taken before others.
 TEST_F(RunSlots, GraphsComeFirst) {
-  slots_->SetGraphs(2);
+  slots_->SetGraphs(2, 1);
   std::vector<cuda::RunSlot*> taken;
   for (int i = 0; i < 4; ++i) taken.push_back(&Take());
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(taken[i]->has_graph, i < 2);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(taken[i]->has_graphs(), i < 2);
   for (cuda::RunSlot* slot : taken) slots_->Drop(*slot, /*is_called=*/false);
-  EXPECT_TRUE(Take().has_graph);
-  EXPECT_TRUE(Take().has_graph);
-  EXPECT_FALSE(Take().has_graph);
+  EXPECT_TRUE(Take().has_graphs());
+  EXPECT_TRUE(Take().has_graphs());
+  EXPECT_FALSE(Take().has_graphs());
 }
 
 }}  // namespace ricci::testing

@@ -89,6 +89,25 @@ TEST_F(StandinGraphs, Launches) {
   EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
 }
 
+// A driver keeps what it needs. The next graph probably has the address of the one that is gone, and is not meant.
+TEST_F(StandinGraphs, AnExecutableGraphOutlivesItsGraph) {
+  const cuda::Current current(*gpu_);
+  cuda::CuGraphNode node = nullptr, next_node = nullptr;
+  const cuda::CuGraph gone = NewGraph(&node);
+  cuda::CuGraphExec exec = nullptr;
+  ASSERT_EQ(driver_->cuGraphInstantiateWithFlags(&exec, gone, 0), 0);
+  ASSERT_EQ(driver_->cuGraphDestroy(gone), 0);
+  const cuda::CuGraph next = NewGraph(&next_node);
+  const cuda::CuMemsetNode work = Work(2);
+  EXPECT_NE(driver_->cuGraphExecMemsetNodeSetParams(exec, next_node, &work, gpu_->context()), 0);
+  EXPECT_EQ(Complaints(), "cuGraphExecMemsetNodeSetParams: the graph that it was made from is gone\n");
+  EXPECT_EQ(driver_->cuGraphLaunch(exec, stream_), 0);
+  EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
+  EXPECT_EQ(driver_->cuGraphExecDestroy(exec), 0);
+  EXPECT_EQ(driver_->cuGraphDestroy(next), 0);
+  EXPECT_EQ(Complaints(), "");
+}
+
 TEST_F(StandinGraphs, WhatIsLeftAndWhatIsGone) {
   EXPECT_NE(SimulatedGpuReport().find("2 graphs left\n1 executable graphs left\n"), std::string::npos);
   cuda::CuGraph more = nullptr;

@@ -78,6 +78,24 @@ TEST_F(StandinHost, WhosePointersAre) {
   driver_->cuStreamSynchronize(stream_);
 }
 
+// Also executable graphs whose graphs are gone.
+TEST(StandinReset, NoGraphIsLeft) {
+  auto driver = std::make_unique<BareDriver>();
+  cuda::CuGraph graphs[2] = {};
+  cuda::CuGraphExec execs[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    cuda::CuGraphNode node = nullptr;
+    ASSERT_EQ((*driver)->cuGraphCreate(&graphs[i], 0), 0);
+    ASSERT_EQ((*driver)->cuGraphAddEmptyNode(&node, graphs[i], nullptr, 0), 0);
+    ASSERT_EQ((*driver)->cuGraphInstantiateWithFlags(&execs[i], graphs[i], 0), 0);
+  }
+  ASSERT_EQ((*driver)->cuGraphDestroy(graphs[0]), 0);
+  OfStandin<void()>("ricci_standin_reset")();
+  EXPECT_EQ(std::string(OfStandin<const char*()>("ricci_standin_report")()), "");
+  driver.reset();
+  BareDriver::Complaints();
+}
+
 TEST(StandinReset, TheFirstCallSaysSoAndTheSecondIsAMistake) {
   cuda::CuStream stream = nullptr;
   auto driver = std::make_unique<BareDriver>();

@@ -10,7 +10,9 @@ namespace ricci::cuda::standin {
 namespace {
 
 struct Exec {
-  Graph* from;
+  Graph* from;            // gone, and perhaps another one by now, unless IsThere
+  const uint64_t number;  // of `from`
+  const int device;       // of `from`
   std::unique_ptr<Tree> tree;
   std::shared_ptr<int> running = std::make_shared<int>(0);  // launches in streams
 };
@@ -18,6 +20,9 @@ struct Exec {
 // Those that have not been destroyed. Other threads may use them at the end of the process.
 std::set<Graph*>& graphs = *new std::set<Graph*>;
 std::set<Exec*>& execs = *new std::set<Exec*>;
+
+// Is the graph that it was made from still there?
+bool IsThere(const Exec& e) { return graphs.count(e.from) != 0 && e.from->number == e.number; }
 
 CuResult Refuse(Machine& m, const char* call, const char* why, CuResult result = kInvalidValue) {
   m.Complain(std::string(call) + ": " + why);
@@ -73,7 +78,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
   const std::lock_guard lock(m.mutex);
   auto* const e = &As<Exec>(exec);
   if (execs.count(e) == 0) return Refuse(m, call, "no such executable graph", kInvalidHandle);
-  if (graphs.count(e->from) == 0) return Refuse(m, call, "the graph that it was made from is gone");
+  if (!IsThere(*e)) return Refuse(m, call, "the graph that it was made from is gone");
   Tree* const tree = TreeOfNode(*e->tree, *e->from, &As<Node>(which));
   if (tree == nullptr) return Refuse(m, call, "the node is in another graph");
   NodeWork& old = tree->work[As<Node>(which).number];
@@ -183,10 +188,11 @@ CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work) {
 }
 
 void ForgetGraphs(Machine& m, int device) {
-  const auto goes = [&](const Graph* g) { return g->parent == nullptr && g->device == device; };
-  m.execs -= static_cast<int64_t>(std::erase_if(execs, [&](Exec* e) { return goes(e->from) && (delete e, true); }));
+  m.execs -=
+      static_cast<int64_t>(std::erase_if(execs, [=](Exec* e) { return e->device == device && (delete e, true); }));
   std::vector<Graph*> whole;
-  std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(whole), goes);
+  std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(whole),
+               [=](const Graph* g) { return g->parent == nullptr && g->device == device; });
   for (Graph* const g : whole) {
     Forget(*g);
     DropConditions(*g);
@@ -200,7 +206,9 @@ bool IsGraph(CuGraph graph) { return graphs.count(&As<Graph>(graph)) != 0; }
 CuResult cuGraphCreate(CuGraph* out, unsigned) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
+  static uint64_t last_number = 0;
   auto* const graph = new Graph;
+  graph->number = ++last_number;
   if (const Context* const current = CurrentContext()) graph->device = current->device;
   graphs.insert(graph);
   ++m.graphs;
@@ -289,7 +297,7 @@ CuResult cuGraphInstantiateWithFlags(CuGraphExec* out, CuGraph graph, unsigned l
   }
   if (DepthOf(*g) > m.most_depth) return 801;  // not supported
   ++g->instances;
-  auto* const exec = new Exec{g, TreeOf(*g)};
+  auto* const exec = new Exec{g, g->number, g->device, TreeOf(*g)};
   execs.insert(exec);
   ++m.execs;
   *out = Handle<CuGraphExec>(exec);
@@ -303,7 +311,7 @@ CuResult cuGraphExecDestroy(CuGraphExec exec) {
     return Refuse(m, "cuGraphExecDestroy", "no such executable graph", kInvalidHandle);
   }
   --m.execs;
-  if (IsGraph(Handle<CuGraph>(As<Exec>(exec).from))) --As<Exec>(exec).from->instances;
+  if (IsThere(As<Exec>(exec))) --As<Exec>(exec).from->instances;
   delete &As<Exec>(exec);
   return kCuSuccess;
 }

@@ -56,7 +56,8 @@ struct Graph {
   std::deque<std::vector<CuGraph>> body_handles;  // what the driver gives out, by conditional node
   int instances = 0;
   bool is_captured = false;
-  int device = 0;  // whose context was current when it was made
+  int device = 0;       // whose context was current when it was made
+  uint64_t number = 0;  // of a graph that is no body: its own, since another one may have its address later
 
   bool Has(const Node* node) const;
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
