@@ -19,6 +19,8 @@ namespace ricci { inline namespace v0 { namespace base {
 // No struct of the ABI is nearly as large: a size beyond it is memory that was never set, and is not read.
 inline constexpr uint32_t kLargestStruct = 4096;
 
+inline constexpr uint32_t kMostExtensions = 64;
+
 // A bit of hdr.flags: {RICCI_X, "RICCI_X"}.
 #define RICCI_FLAG(name) \
   { name, #name }
@@ -49,7 +51,11 @@ absl::StatusOr<T> ReadStruct(const T* from, std::string_view what, Flags known =
                              " bytes) does not know");
     }
   }
+  uint32_t n_extensions = 0;
   for (const ricci_ext* e = from->hdr.next; e != nullptr; e = e->next) {
+    if (++n_extensions > kMostExtensions) {
+      return InvalidArgument(what, ": a list of more than ", kMostExtensions, " extensions, or one without an end");
+    }
     if (e->flags & RICCI_EXT_CRITICAL) return InvalidArgument(what, ": unknown critical extension ", e->kind);
   }
   RICCI_TRY(CheckFlags(what, from->hdr.flags, known));
