@@ -180,9 +180,39 @@ std::vector<HostileCase> Backends() {
   return out;
 }
 
+// A program for a backend whose compile is this.
+HostileCase CompileThat(std::string name, std::string said, decltype(ricci_backend::compile) compile) {
+  return {"compile_" + name, {"backend odd: compile: ", std::move(said)}, [compile](HostileCases& t) {
+            ricci_backend b = Backend();
+            b.compile = compile;
+            EXPECT_TRUE(Ok(ricci_backend_register(t.context(), &b)));
+            ricci_device* odd = ricci_device_find(t.context(), "odd", 3);
+            ricci_compile_opts o = ricci_compile_opts_default();
+            o.devices = &odd;
+            o.n_devices = 1;
+            ricci_program* f = t.Read(kAddText);
+            ricci_executable* x = nullptr;
+            ricci_status* s = ricci_compile(f, &o, &x);
+            ricci_program_release(f);
+            return s;
+          }};
+}
+std::vector<HostileCase> Compiling() {
+  return {CompileThat("fails_without_a_message", "failed without a message",
+                      [](void*, const ricci_compile_args*, void**, ricci_code_info*) {
+                        return ricci_status_make(RICCI_CANCELLED, "", 0);
+                      }),
+          CompileThat("throws", "threw a C++ exception: boom",
+                      [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* {
+                        throw std::runtime_error("boom");
+                      }),
+          CompileThat("throws_a_number", "threw something",
+                      [](void*, const ricci_compile_args*, void**, ricci_code_info*) -> ricci_status* { throw 7; })};
+}
+
 std::vector<HostileCase> AllPlugins() {
   std::vector<HostileCase> out;
-  for (auto part : {Descriptions, Attaching, Backends}) {
+  for (auto part : {Descriptions, Attaching, Backends, Compiling}) {
     for (HostileCase& c : part()) out.push_back(std::move(c));
   }
   return Named(std::move(out));
