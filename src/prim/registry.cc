@@ -193,7 +193,9 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
 Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi)
     : vocabulary_(memory, owner, abi) {
   vocabulary_.registry = this;
-  rows_.push_back(std::make_unique<Row>());
+  rows_.push_back(std::make_unique<Row>());  // of ids that are gone: a plugin may keep a program beyond its attach
+  rows_.back()->name = "a primitive whose plugin failed to attach";
+  rows_.back()->plugin = "no plugin";
   uses_.emplace_back();
 }
 

@@ -106,7 +106,7 @@ void Builder::SetLocation(std::string_view file, uint32_t line, std::string_view
 absl::Status Builder::AtSite(absl::Status status, const prim::Row& row, const char* rule) const {
   if (status.ok()) return status;
   const ir::Location at = registry_.vocabulary().GetLocation(location_);
-  return base::WithSite(std::move(status), {row.name, rule, at.file, at.line});
+  return base::WithSite(std::move(status), {row.id == 0 ? "" : row.name, rule, at.file, at.line});  // 0: no primitive
 }
 
 absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> in) {

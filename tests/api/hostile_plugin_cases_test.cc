@@ -127,6 +127,62 @@ std::vector<HostileCase> Attaching() {
   };
 }
 
+// ---- what outlives an attach that failed ----
+
+// A program with a primitive that is gone, used by `use`.
+HostileCase KeptProgram(std::string name, std::vector<std::string> said,
+                        ricci_status* (*use)(HostileCases&, const ricci_program*, ricci_program** out)) {
+  return {"kept_program_" + name, std::move(said), [use](HostileCases& t) {
+            ricci_program *kept = nullptr, *out = nullptr;
+            const std::string why = ErrorOf(t.Attached([&](ricci_ctx* c) {
+              const ricci_prim_def d = Def("h.op");
+              EXPECT_TRUE(Ok(ricci_prim_register(c, &d, nullptr)));
+              kept = t.Read("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}");
+              return ricci_status_make(RICCI_INTERNAL, "not today", 9);
+            }),
+                                            RICCI_INTERNAL);
+            EXPECT_EQ(why, "plugin hostile: not today");
+            ricci_status* s = use(t, kept, &out);
+            ricci_program_release(kept);
+            ricci_program_release(out);
+            return s;
+          }};
+}
+ricci_status* CompileKept(HostileCases& t, const ricci_program* f, ricci_program**) {
+  ricci_compile_opts o = ricci_compile_opts_default();
+  ricci_device* on = t.ref();
+  o.devices = &on;
+  o.n_devices = 1;
+  ricci_executable* x = nullptr;
+  ricci_status* s = ricci_compile(f, &o, &x);
+  ricci_executable_release(x);
+  return s;
+}
+std::vector<HostileCase> Kept() {
+  const std::string gone = "a primitive whose plugin failed to attach";
+  return {KeptProgram("jvp", {gone},
+                      [](HostileCases&, const ricci_program* f, ricci_program** out) {
+                        const uint8_t one = 1;
+                        return ricci_jvp(f, &one, 1, out);
+                      }),
+          KeptProgram("batch", {gone},
+                      [](HostileCases&, const ricci_program* f, ricci_program** out) {
+                        const uint8_t one = 1;
+                        uint8_t batched = 0;
+                        return ricci_batch(f, &one, 1, 3, nullptr, &batched, out);
+                      }),
+          KeptProgram("compiled", {"there is no primitive with that id"}, CompileKept),
+          // Its number is that of another primitive now.
+          KeptProgram("compiled_as_another", {"h.other: no lowering"},
+                      [](HostileCases& t, const ricci_program* f, ricci_program** out) {
+                        EXPECT_TRUE(Ok(t.Attached([](ricci_ctx* c) {
+                          const ricci_prim_def d = Def("h.other");
+                          return ricci_prim_register(c, &d, nullptr);
+                        })));
+                        return CompileKept(t, f, out);
+                      })};
+}
+
 // ---- backends ----
 
 ricci_backend Backend() {
@@ -212,7 +268,7 @@ std::vector<HostileCase> Compiling() {
 
 std::vector<HostileCase> AllPlugins() {
   std::vector<HostileCase> out;
-  for (auto part : {Descriptions, Attaching, Backends, Compiling}) {
+  for (auto part : {Descriptions, Attaching, Kept, Backends, Compiling}) {
     for (HostileCase& c : part()) out.push_back(std::move(c));
   }
   return Named(std::move(out));
