@@ -11,8 +11,10 @@ absl::Status Violation(const Row& row, std::string_view rule, std::string_view w
 }
 
 absl::Status Named(const Row& row, std::string_view rule, absl::Status status) {
-  const std::string name = NameOfRule(row, rule), text(status.message());
+  const std::string name = NameOfRule(row, rule), front = row.name + ": ";
+  std::string text(status.message());
   if (status.ok() || text.rfind(name, 0) == 0) return status;
+  if (text.rfind(front, 0) == 0) text.erase(0, front.size());
   const base::StatusSite site = base::SiteOf(status);
   return base::WithSite(absl::Status(status.code(), base::Cat(name, ": ", text)),
                         {row.name, std::string(rule), site.file, site.line});
