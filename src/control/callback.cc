@@ -6,6 +6,7 @@
 // primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them. A
 // failure is reported with the place of the call.
 #include "ricci/callback.h"
+#include "base/foreign_call.h"
 #include "control/callback_format.h"
 #include "control/structural_row.h"
 #include "ir/parse.h"
@@ -171,9 +172,11 @@ ricci_status* Call(void* state, const ricci_launch* l) {
   call.out_types = site.out.data();
   call.in = l->in;
   call.out = l->out;
-  ricci_status* const failed = site.callback->call(site.callback->self, &call);
-  if (failed == nullptr) return nullptr;
-  return base::AtBorder([&] { return base::WithSite(base::FromAbi(failed), site.place); });
+  return base::AtBorder([&] {
+    return base::WithSite(base::CallForeign([] { return std::string("the callback"); },
+                                            [&] { return site.callback->call(site.callback->self, &call); }),
+                          site.place);
+  });
 }
 ricci_status* Print(void* state, const ricci_launch* l) {
   return base::AtBorder([&]() -> absl::Status {

@@ -39,9 +39,11 @@ PrimId Vocabulary::FindPrim(std::string_view name) const {
 }
 
 uint32_t Vocabulary::NextGeneration() {
+  // Each context begins elsewhere, so that a value of another context is no value here.
+  const uint64_t own = reinterpret_cast<uintptr_t>(this) * uint64_t{0x9E3779B97F4A7C15};  // 2^64 by the golden ratio
   uint32_t g;
   do {
-    g = generation_.fetch_add(1, std::memory_order_relaxed);
+    g = generation_.fetch_add(1, std::memory_order_relaxed) + static_cast<uint32_t>(own >> 32);
   } while (g == 0 || g == ~0u);
   return g;
 }

@@ -88,10 +88,12 @@ class KernelVerifier {
       case RICCI_K_GET:
         RICCI_TRY(CheckLocal(inst.a));
         RICCI_TRY(CheckDType(inst, k_.insts[inst.a].dtype));
-        return CheckOperand(inst.b, RICCI_I64);
+        RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
+        return CheckElement(inst.b, k_.insts[inst.a].imm);
       case RICCI_K_SET:
         RICCI_TRY(CheckLocal(inst.a));
         RICCI_TRY(CheckOperand(inst.b, RICCI_I64));
+        RICCI_TRY(CheckElement(inst.b, k_.insts[inst.a].imm));
         return CheckOperand(inst.c, k_.insts[inst.a].dtype);
       case RICCI_K_ASSUME_LESS:
         return CheckOperand(inst.a, RICCI_I64);
@@ -114,6 +116,13 @@ class KernelVerifier {
     return result.ok() ? CheckDType(inst, *result) : Error(std::string(result.status().message()));
   }
 
+  // A number that is known must be that of an element. Loops over nothing may access arrays that have none.
+  absl::Status CheckElement(uint32_t index, int64_t elements) const {
+    const ricci_inst& at = k_.insts[index];
+    if (at.op != RICCI_K_CONST || elements == 0 || (at.imm >= 0 && at.imm < elements)) return absl::OkStatus();
+    return Error(base::Cat("element ", at.imm, " of an array of ", elements));
+  }
+
   absl::Status CheckBuffer(const ricci_inst& inst) {
     if (inst.imm < 0 || inst.imm >= k_.n_buffers) return Error(base::Cat("there is no buffer ", inst.imm));
     const ricci_kernel_buffer& b = k_.buffers[inst.imm];
@@ -124,6 +133,7 @@ class KernelVerifier {
     if (!(b.access & (load ? RICCI_ACCESS_READ : RICCI_ACCESS_WRITE)))
       return Error(base::Cat("buffer ", inst.imm, " may not be ", load ? "loaded from" : "stored to"));
     RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
+    RICCI_TRY(CheckElement(inst.a, b.elements));
     return load ? CheckDType(inst, b.dtype) : CheckOperand(inst.b, b.dtype);
   }
 
@@ -135,6 +145,7 @@ class KernelVerifier {
     if (accessed_[buffer] != 0) return Error(base::Cat("buffer ", buffer, " is combined into and accessed otherwise"));
     combined_[buffer] = 1;
     RICCI_TRY(CheckOperand(inst.a, RICCI_I64));
+    RICCI_TRY(CheckElement(inst.a, k_.buffers[buffer].elements));
     const uint32_t dtype = k_.buffers[buffer].dtype, operands[] = {dtype, dtype};
     if (!IsUpdater(combiner)) return Error("elements are only combined by add, mul, max, min");
     if (!ResultDType(combiner, 0, operands).ok()) return Error("elements of this dtype are not combined in that way");

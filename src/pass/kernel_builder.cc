@@ -1,8 +1,8 @@
 #include "pass/kernel_builder.h"
 #include "pass/fusion.h"
 
-#include "base/status_abi.h"
 #include "control/parts.h"
+#include "prim/rule_call.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -22,7 +22,10 @@ absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const
     if (l.kind == RICCI_LOWER_SOURCE && !target.sources) continue;
     if (!(kinds & 1u << l.kind) || (for_target != "*" && for_target != target.kind)) continue;
     uint32_t accept = 1;
-    if (l.match != nullptr) RICCI_TRY(base::FromAbi(l.match(l.self, &op, &accept)));
+    if (l.match != nullptr) {
+      absl::Status status = prim::CallRule(row, "match", [&] { return l.match(l.self, &op, &accept); });
+      if (!status.ok()) return base::WithSite(std::move(status), {row.name, "match", "", 0});
+    }
     if (accept) return &l;
   }
   return nullptr;
@@ -173,8 +176,14 @@ absl::StatusOr<std::vector<ArrayId>> KernelBuilder::RunLoops(const ir::Program& 
                                                              std::span<const ArrayId> results, bool updates) {
   const trace::Op op(f, eqn);
   const Running running(*this, {std::move(operands), {results.begin(), results.end()}, &f, &eqn, w_.Depth(), updates});
-  RICCI_TRY(transform::AtEquation(base::FromAbi(l.loops(l.self, Abi(this), op.get())), f, eqn, "lower"));
-  RICCI_TRY(w_.status());
+  const prim::Row& row = registry_.Get(eqn.prim);
+  const auto call = [&] { return l.loops(l.self, Abi(this), op.get()); };
+  RICCI_TRY(transform::AtEquation(prim::CallRule(row, "loops", call), f, eqn, "lower"));
+  RICCI_TRY(transform::AtEquation(w_.status(), f, eqn, "lower"));
+  if (w_.Depth() != context_.depth) {
+    const absl::Status open = prim::Violation(row, "loops", "leaves a loop or branch open, or ends one too many");
+    return transform::AtEquation(open, f, eqn, "lower");
+  }
   return context_.results;
 }
 

@@ -3,8 +3,8 @@
 // Loading an element of an equation that is not evaluated yet evaluates it at that index, which loads its operands in
 // turn: this is where producers fuse into consumers. What is loaded twice at the same index in the same scope is
 // evaluated once. An index is one value per dimension, or a flat position if everything is read in row-major order.
-#include "base/status_abi.h"
 #include "pass/kernel_builder.h"
+#include "prim/rule_call.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
 
@@ -81,16 +81,45 @@ absl::StatusOr<Val> KernelBuilder::LoadFrom(ArrayId id, const Lazy& is, const In
   return *v;
 }
 
+namespace {
+
+// What a SCALAR or INDEX lowering leaves: element `v` of a result of type `t`, and as many open blocks as before.
+absl::Status CheckElement(const ElementWriter& w, const prim::Row& row, std::string_view rule, uint32_t depth,
+                          uint32_t result, const ir::ArrayType& t, Val v) {
+  RICCI_TRY(w.status());
+  const uint32_t dtype = w.DType(v);
+  if (dtype == 0) return prim::Violation(row, rule, base::Cat("gives no value for result ", result));
+  if (dtype != t.dtype) {
+    return prim::Violation(
+        row, rule, base::Cat("gives ", types::Info(dtype).name, " for an element of result ", result, ", ", ToText(t)));
+  }
+  if (w.Depth() == depth) return absl::OkStatus();
+  return prim::Violation(row, rule, "leaves a loop or branch open, or ends one too many");
+}
+
+}  // namespace
+
 absl::StatusOr<Val> KernelBuilder::EvaluateScalar(const Lazy& lazy, const Index& index) {
   const trace::Op op(*lazy.program, *lazy.eqn);
+  const prim::Row& row = registry_.Get(lazy.eqn->prim);
+  const ir::ArrayType& own = registry_.vocabulary().types.Get(op->out_types[lazy.result]);
   std::vector<Val> in, out(op->n_out, 0);
   for (ArrayId o : lazy.operands) {
     // A scalar operand is the same for all elements.
+    if (type(o).rank() != 0 && !std::ranges::equal(type(o).shape, own.shape)) {
+      return prim::Violation(row, "scalar",
+                             base::Cat("operand ", in.size(), " is ", ToText(type(o)), " and the result ", ToText(own),
+                                       "; a SCALAR lowering works on equal shapes and on scalars"));
+    }
     RICCI_ASSIGN(Val v, type(o).rank() == 0 ? LoadIndex(o, {}) : LoadIndex(o, index));
     in.push_back(v);
   }
   const Running running(*this, {lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()});
-  RICCI_TRY(base::FromAbi(lazy.lowering->scalar(lazy.lowering->self, Abi(this), op.get(), in.data(), out.data())));
+  const ricci_lowering& l = *lazy.lowering;
+  const uint32_t depth = w_.Depth();
+  RICCI_TRY(
+      prim::CallRule(row, "scalar", [&] { return l.scalar(l.self, Abi(this), op.get(), in.data(), out.data()); }));
+  RICCI_TRY(CheckElement(w_, row, "scalar", depth, lazy.result, own, out[lazy.result]));
   return out[lazy.result];
 }
 
@@ -99,8 +128,13 @@ absl::StatusOr<Val> KernelBuilder::EvaluateIndex(const Lazy& lazy, const Index& 
   const Index dims = ToDims(registry_.vocabulary().types.Get(op->out_types[lazy.result]), index);
   const Running running(*this, {lazy.operands, {}, lazy.program, lazy.eqn, w_.Depth()});
   Val out = 0;
-  RICCI_TRY(
-      base::FromAbi(lazy.lowering->index(lazy.lowering->self, Abi(this), op.get(), lazy.result, dims.at.data(), &out)));
+  const prim::Row& row = registry_.Get(lazy.eqn->prim);
+  const ir::ArrayType& own = registry_.vocabulary().types.Get(op->out_types[lazy.result]);
+  const ricci_lowering& l = *lazy.lowering;
+  const uint32_t depth = w_.Depth();
+  const auto call = [&] { return l.index(l.self, Abi(this), op.get(), lazy.result, dims.at.data(), &out); };
+  RICCI_TRY(prim::CallRule(row, "index", call));
+  RICCI_TRY(CheckElement(w_, row, "index", depth, lazy.result, own, out));
   return out;
 }
 

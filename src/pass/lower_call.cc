@@ -8,6 +8,7 @@
 #include "base/status_abi.h"
 #include "pass/lower_plan.h"
 #include "pass/plan_lowering.h"
+#include "prim/rule_call.h"
 #include "ricci/exact.h"
 #include "transform/rules.h"
 
@@ -20,6 +21,43 @@ absl::Status CheckBytes(std::string_view first, uint64_t first_bytes, std::strin
   return absl::ResourceExhaustedError(
       base::Cat(first, " of ", first_bytes, " and ", second, " of ", second_bytes, " bytes are too large"));
 }
+
+constexpr int64_t kMostTasks = int64_t{1} << 31;
+constexpr uint64_t kMostScratch = uint64_t{1} << 40;  // of a thread, so that those of all threads can be added
+
+// What a library says of a call: numbers that can be counted and added.
+absl::Status CheckCall(const prim::Row& row, const ricci_library_plan& plan) {
+  if (plan.tasks < 0 || plan.tasks > kMostTasks) {
+    return prim::Violation(row, "plan", base::Cat("tasks is ", plan.tasks, "; it must be 0 to ", kMostTasks));
+  }
+  RICCI_TRY(CheckBytes("workspace", plan.workspace_bytes, "scratch", plan.scratch_bytes));
+  if (plan.scratch_bytes <= kMostScratch) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      base::Cat(prim::NameOfRule(row, "plan"), ": scratch of ", plan.scratch_bytes, " bytes, more than 2^40"));
+}
+
+// ---- library calls ----
+
+// A planned call and what it is of: backends know neither primitives nor places, so a failure is named here. What is
+// thrown ends here too: code that a backend generates may have no tables for unwinding.
+struct NamedCall {
+  const ricci_library* library;
+  void* state;
+  std::string name;
+  base::StatusSite site;
+};
+ricci_status* LaunchNamed(void* state, const ricci_launch* l) {
+  const auto& call = *static_cast<const NamedCall*>(state);
+  return base::AtBorder([&] {
+    return base::WithSite(
+        base::CallForeign([&] { return call.name; }, [&] { return call.library->launch(call.state, l); }), call.site);
+  });
+}
+void DropNamed(void* state) {
+  const std::unique_ptr<const NamedCall> call(static_cast<const NamedCall*>(state));
+  if (call->library->drop_state != nullptr) base::CallQuietly([&] { call->library->drop_state(call->state); });
+}
+constexpr ricci_library kNamed = {{sizeof(ricci_library), 0, nullptr}, nullptr, LaunchNamed, DropNamed};
 
 // ---- sources ----
 
@@ -83,6 +121,7 @@ absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
 
 ricci_status* Give(void* sink, const ricci_source* s) {
   return base::AtBorder([&]() -> absl::Status {
+    if (sink == nullptr) return base::InvalidArgument("give: sink is NULL");
     RICCI_ASSIGN(auto source, Copied(s));
     static_cast<Launches*>(sink)->push_back(std::move(source));
     return absl::OkStatus();
@@ -90,7 +129,8 @@ ricci_status* Give(void* sink, const ricci_source* s) {
 }
 
 // All of them have the same workspace, so that their arguments are the same.
-absl::StatusOr<Launches> LaunchesOf(const ricci_op& op, const ricci_lowering& l, const Options& options) {
+absl::StatusOr<Launches> LaunchesOf(const prim::Row& row, const ricci_op& op, const ricci_lowering& l,
+                                    const Options& options) {
   Launches launches;
   ricci_source_args args{};
   args.hdr.size = sizeof args;
@@ -98,8 +138,8 @@ absl::StatusOr<Launches> LaunchesOf(const ricci_op& op, const ricci_lowering& l,
   args.native_context = options.native_context;
   args.sink = &launches;
   args.give = Give;
-  RICCI_TRY(base::FromAbi(l.source(l.self, &op, &args)));
-  if (launches.empty()) return base::InvalidArgument("the rule gave no source");
+  RICCI_TRY(prim::CallRule(row, "source", [&] { return l.source(l.self, &op, &args); }));
+  if (launches.empty()) return prim::Violation(row, "source", "gave no source");
   uint64_t workspace = 0;
   for (const auto& launch : launches) workspace = std::max(workspace, launch->call.workspace_bytes);
   for (const auto& launch : launches) {
@@ -116,7 +156,7 @@ absl::StatusOr<Launches> LaunchesOf(const ricci_op& op, const ricci_lowering& l,
 
 absl::StatusOr<PlanLowering::Callee> PlanLowering::Source(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                           const ricci_lowering& l) {
-  auto launches = LaunchesOf(*op.get(), l, options_);
+  auto launches = LaunchesOf(registry_.Get(eqn.prim), *op.get(), l, options_);
   if (!launches.ok()) return transform::AtEquation(launches.status(), frame.f, eqn, "source");
   Callee callee{RICCI_STEP_SOURCE, {}, launches->front()->call.workspace_bytes};
   for (auto& launch : *launches) {
@@ -126,17 +166,24 @@ absl::StatusOr<PlanLowering::Callee> PlanLowering::Source(Frame& frame, const ir
   return callee;
 }
 
-absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const prim::Row& row, const ricci_op& op,
-                                               const ricci_lowering& l) {
+absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const prim::Row& row, const ir::Program& f,
+                                               const ir::Equation& eqn, const ricci_op& op, const ricci_lowering& l) {
+  auto named = std::make_unique<NamedCall>(
+      NamedCall{l.library, nullptr, prim::NameOfRule(row, "launch"), transform::SiteOf(f, eqn, "launch")});
   ricci_library_plan plan{};
   plan.hdr.size = sizeof plan;
   plan.device = options.device;
   const bool on_host = base::View(l.target) == "*";
   plan.native_context = on_host ? nullptr : options.native_context;
-  RICCI_TRY(base::FromAbi(l.library->plan(l.self, &op, &plan)));
+  RICCI_TRY(prim::CallRule(row, "plan", [&] { return l.library->plan(l.self, &op, &plan); }));
+  named->state = plan.state;
+  if (absl::Status wrong = CheckCall(row, plan); !wrong.ok()) {
+    DropNamed(named.release());
+    return wrong;
+  }
   const uint32_t flags =
       (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
-  return ricci_plan_library{l.library,  plan.state,         std::max<int64_t>(plan.tasks, 1),
+  return ricci_plan_library{&kNamed,    named.release(),    std::max<int64_t>(plan.tasks, 1),
                             op.n_in,    op.n_out,           plan.workspace_bytes,
                             plan.flops, plan.scratch_bytes, flags,
                             0};
@@ -146,12 +193,9 @@ absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const pri
 absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                            const ricci_lowering& l) {
   const prim::Row& row = registry_.Get(eqn.prim);
-  const auto call = PlanLibrary(options_, row, *op.get(), l);
+  const auto call = PlanLibrary(options_, row, frame.f, eqn, *op.get(), l);
   if (!call.ok()) return transform::AtEquation(call.status(), frame.f, eqn, "plan");
-  const uint32_t number = writer_.AddLibrary(row.name, *call, {&frame.f, &eqn});
-  const absl::Status fits = CheckBytes("workspace", call->workspace_bytes, "scratch", call->scratch_bytes);
-  RICCI_TRY(transform::AtEquation(fits, frame.f, eqn, "plan"));
-  return Callee{RICCI_STEP_LIBRARY, {number}, call->workspace_bytes};
+  return Callee{RICCI_STEP_LIBRARY, {writer_.AddLibrary(row.name, *call, {&frame.f, &eqn})}, call->workspace_bytes};
 }
 
 // Calls take whole buffers, so slices are copied.

@@ -11,10 +11,10 @@ namespace ricci { inline namespace v0 { namespace pass {
 // buffers of their own, still without offsets: PlanBuffers assigns them.
 absl::Status LowerPlan(const Options& options, Lowered& out);
 
-// lower_call.cc: what the library says of a call of `row`, whose state the caller owns. A plan that was saved is given
-// its calls again by the same function.
-absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const prim::Row& row, const ricci_op& op,
-                                               const ricci_lowering& l);
+// lower_call.cc: what the library says of a call, equation `eqn` of `f`, whose state the caller owns. Failures of its
+// runs name the equation. A plan that was saved is given its calls again by the same function.
+absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const prim::Row& row, const ir::Program& f,
+                                               const ir::Equation& eqn, const ricci_op& op, const ricci_lowering& l);
 
 // coalesce_copies.cc: buffers that a copy joins become one if nothing prevents it, in loops and branches too.
 absl::Status CoalesceCopies(const Options& options, Lowered& out);

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "absl/strings/str_split.h"
+#include "base/foreign_call.h"
 #include "ir/print.h"
 #include "pass/lower_plan.h"
 #include "pass/pass.h"
@@ -156,7 +157,7 @@ absl::Status RunPlanStages(const Options& options, Lowered& out) {
 
 Lowered::~Lowered() {
   for (const ricci_plan_library& call : plan.libraries) {
-    if (call.library->drop_state != nullptr) call.library->drop_state(call.state);
+    if (call.library->drop_state != nullptr) base::CallQuietly([&] { call.library->drop_state(call.state); });
   }
 }
 

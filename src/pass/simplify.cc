@@ -3,8 +3,8 @@
 // What is simpler is known by the row (x + 0, a view of a view, a slice of a concatenation), so the rule is with the
 // other rules of the primitive. What a rule emits is simplified again, within bounds, because one step often enables
 // the next.
-#include "base/status_abi.h"
 #include "pass/pass.h"
+#include "trace/rule_slot.h"
 #include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -19,15 +19,12 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
   if (row.def.simplify == nullptr) return Vals{};
   const trace::Op op(f, eqn);
   Vals out(eqn.n_results, trace::kNone);
-  const trace::Loan loan(&b);
-  RICCI_TRY(base::FromAbi(row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data())));
-  RICCI_TRY(loan.Returned(row, "simplify"));
-  if (std::find(out.begin(), out.end(), trace::kNone) != out.end()) return Vals{};
+  const auto call = [&] { return row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data()); };
+  RICCI_TRY(trace::CallWithLoan(&b, row, "simplify", call));
+  if (std::ranges::all_of(out, [](trace::Val v) { return v == trace::kNone; })) return Vals{};
   b.registry().CountUse(row.id, prim::Rule::kSimplify);
   for (uint32_t i = 0; i < eqn.n_results; ++i) {
-    if (!b.Owns(out[i]) || b.type_id(out[i]) != f.type_id(eqn.result(i))) {
-      return base::InvalidArgument(row.name, ": rule simplify of ", row.plugin, " gives a value of another type");
-    }
+    RICCI_TRY(trace::CheckSlot(b, row, "simplify", i, out[i], f.type_id(eqn.result(i))));
   }
   return out;
 }

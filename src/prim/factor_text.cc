@@ -1,6 +1,6 @@
 #include "prim/factor_text.h"
 
-#include "base/status_abi.h"
+#include "prim/rule_call.h"
 
 namespace ricci { inline namespace v0 { namespace prim {
 namespace {
@@ -152,12 +152,44 @@ class Reader {
   ir::Factors out_;
 };
 
+// What a rule writes through a function that returns nothing: the first mistake is kept.
+struct Written {
+  std::string text;
+  absl::Status status;
+  bool out_of_memory = false;
+};
+constexpr size_t kLongestText = 1 << 16;
+
+absl::Status Append(std::string& text, const char* p, size_t n) {
+  if (n == 0) return absl::OkStatus();
+  if (p == nullptr) return base::InvalidArgument("writes ", n, " bytes at NULL");
+  if (n > kLongestText - text.size()) {
+    return base::InvalidArgument("writes a text of more than ", kLongestText, " bytes");
+  }
+  const auto readable = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::all_of(p, p + n, readable)) return base::InvalidArgument("writes bytes that are no letters");
+  text.append(p, n);
+  return absl::OkStatus();
+}
+// Called by the rule, through which nothing may be thrown.
+void Write(void* sink, const char* p, size_t n) noexcept {
+  auto* const to = static_cast<Written*>(sink);
+  if (to == nullptr || !to->status.ok()) return;
+  try {
+    to->status = Append(to->text, p, n);
+  } catch (const std::bad_alloc&) {
+    to->out_of_memory = true;
+  }
+}
+
 absl::StatusOr<std::string> TextOf(const Row& row, const ricci_op& op) {
   if (row.def.factors_of == nullptr) return row.factors;
-  std::string text;
-  const auto write = [](void* sink, const char* p, size_t n) { static_cast<std::string*>(sink)->append(p, n); };
-  RICCI_TRY(base::FromAbi(row.def.factors_of(row.def.self, &op, &text, write)));
-  return text;
+  Written text;
+  const auto call = [&] { return row.def.factors_of(row.def.self, &op, &text, Write); };
+  RICCI_TRY(Named(row, "factors_of", CallRule(row, "factors_of", call)));
+  if (text.out_of_memory) throw std::bad_alloc();
+  if (!text.status.ok()) return Violation(row, "factors_of", std::string(text.status.message()));
+  return std::move(text.text);
 }
 
 }  // namespace

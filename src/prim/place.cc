@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "base/status.h"
-#include "base/status_abi.h"
+#include "prim/rule_call.h"
 
 namespace ricci { inline namespace v0 { namespace prim {
 namespace {
@@ -57,12 +56,13 @@ absl::StatusOr<std::optional<Place>> PlaceOf(Registry& registry, const ricci_op&
   told.hdr.size = sizeof told;
   told.first = p.first.data(), told.limit = p.limit.data();
   told.from = p.from.data(), told.shift = p.shift.data();
-  RICCI_TRY(base::FromAbi(row.def.place(row.def.self, &op, operand, &told)));
+  const auto call = [&] { return row.def.place(row.def.self, &op, operand, &told); };
+  RICCI_TRY(Named(row, "place", CallRule(row, "place", call)));
   if (!told.known) return std::nullopt;
   if (IsPlace(p, in, out)) return p;
-  return absl::InternalError(
-      base::Cat(row.name, ": its rule `place` gives an impossible place for elements of operand ", operand, ", ",
-                ToText(types.Get(op.in_types[operand])), ", in ", ToText(types.Get(op.out_types[0]))));
+  return absl::InternalError(base::Cat(NameOfRule(row, "place"), ": gives an impossible place for elements of operand ",
+                                       operand, ", ", ToText(types.Get(op.in_types[operand])), ", in ",
+                                       ToText(types.Get(op.out_types[0]))));
 }
 
 Place Then(const Place& a, const Place& b) {

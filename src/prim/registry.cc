@@ -2,6 +2,7 @@
 
 #include "base/abi_struct.h"
 #include "base/abi_text.h"
+#include "base/foreign_call.h"
 #include "ir/text_lexer.h"
 
 namespace ricci { inline namespace v0 { namespace prim {
@@ -10,8 +11,58 @@ namespace {
 using base::View;
 
 void Drop(const Row& row) {
-  if (row.def.drop_self != nullptr) row.def.drop_self(row.def.self);
+  if (row.def.drop_self != nullptr) base::CallQuietly([&] { row.def.drop_self(row.def.self); });
 }
+
+// ---- texts ----
+// They are read before anything else of a row is, so a length that was never set must not be believed.
+
+constexpr size_t kLongestName = 256;
+constexpr size_t kLongestText = 1 << 20;  // of docs, examples, factors
+constexpr uint32_t kMostSpecs = 256, kMostLowerings = 1024;
+
+// Is `text` UTF-8 (RFC 3629): no surrogates, nothing longer than needed?
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = [&](size_t at) { return static_cast<unsigned char>(at < text.size() ? text[at] : 0); };
+    const unsigned first = byte(i);
+    const size_t n = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (first >= 0x80 && (first < 0xC2 || first > 0xF4)) return false;
+    for (size_t k = 1; k < n; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+    }
+    const unsigned second = byte(i + 1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return false;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return false;
+    i += n;
+  }
+  return true;
+}
+
+// `what` names the text in messages: `h.op: doc`.
+absl::Status CheckText(std::string_view owner, std::string_view what, ricci_str s, size_t longest) {
+  if (s.ptr == nullptr) return absl::OkStatus();  // empty, whatever length comes with it
+  if (s.len > longest) {
+    return base::InvalidArgument(owner, ": ", what, " has ", s.len, " bytes; at most ", longest, " are allowed");
+  }
+  if (IsUtf8(View(s))) return absl::OkStatus();
+  return base::InvalidArgument(owner, ": ", what, " is not UTF-8");
+}
+
+absl::Status CheckTexts(std::string_view name, const ricci_prim_def& def) {
+  const std::pair<const char*, ricci_str> texts[] = {
+      {"doc", def.doc}, {"examples", def.examples}, {"factors", def.factors}, {"missing", def.missing}};
+  for (const auto& [what, text] : texts) RICCI_TRY(CheckText(name, what, text, kLongestText));
+  return absl::OkStatus();
+}
+
+// A word of small letters and digits, or `*`.
+bool IsTarget(std::string_view text) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  return text == "*" || std::all_of(text.begin(), text.end(), fits);
+}
+
+// ---- attributes ----
 
 // The size of the attribute specs of `def`. A writer whose header had no `doc` yet compiled them without `absent`.
 uint32_t SpecSize(const ricci_prim_def& def) {
@@ -22,6 +73,8 @@ uint32_t SpecSize(const ricci_prim_def& def) {
 absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
   for (uint32_t i = 0; i < def.n_attr_specs; ++i) {
     ricci_attr_spec spec = base::ReadElement(def.attr_specs, SpecSize(def), i);
+    RICCI_TRY(CheckText(row.name, base::Cat("name of attribute spec ", i), spec.name, kLongestName));
+    RICCI_TRY(CheckText(row.name, base::Cat("absent of attribute spec ", i), spec.absent, kLongestText));
     const std::string& name = row.attr_texts.emplace_back(View(spec.name));
     const std::string& absent = row.attr_texts.emplace_back(View(spec.absent));
     if (!ir::IsIdentifier(name)) return base::InvalidArgument(row.name, ": attribute spec ", i, " needs a name");
@@ -32,6 +85,14 @@ absl::Status CopyAttrSpecs(const ricci_prim_def& def, Row& row) {
     if (!absent.empty() && (spec.flags & RICCI_ATTR_OPTIONAL) == 0) {
       return base::InvalidArgument(row.name, ": attribute ", name, " is `", absent,
                                    "` when left out, but has no flag RICCI_ATTR_OPTIONAL");
+    }
+    if ((spec.flags & ~uint32_t{RICCI_ATTR_OPTIONAL}) != 0) {
+      return base::InvalidArgument(row.name, ": attribute ", name, " has flags ", spec.flags,
+                                   "; known: 1 (RICCI_ATTR_OPTIONAL)");
+    }
+    const auto same = [&](const ricci_attr_spec& other) { return View(other.name) == name; };
+    if (std::any_of(row.attr_specs.begin(), row.attr_specs.end(), same)) {
+      return base::InvalidArgument(row.name, ": attribute ", name, " is declared twice");
     }
     spec.name = {name.data(), name.size()};
     spec.absent = {absent.data(), absent.size()};
@@ -51,6 +112,17 @@ absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
   }
   if (def.n_lowerings != 0 && def.lowerings == nullptr) {
     return base::InvalidArgument(name, ": lowerings is NULL, but n_lowerings is ", def.n_lowerings);
+  }
+  if (def.n_attr_specs > kMostSpecs) {
+    return base::InvalidArgument(name, ": n_attr_specs is ", def.n_attr_specs, "; at most ", kMostSpecs,
+                                 " are allowed");
+  }
+  if (def.n_lowerings > kMostLowerings) {
+    return base::InvalidArgument(name, ": n_lowerings is ", def.n_lowerings, "; at most ", kMostLowerings,
+                                 " are allowed");
+  }
+  if (def.batch_kind > RICCI_BATCH_ELEMENTWISE) {
+    return base::InvalidArgument(name, ": batch_kind is ", def.batch_kind, "; known: 0 (NONE), 1 (ELEMENTWISE)");
   }
   return absl::OkStatus();
 }
@@ -92,8 +164,19 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
     RICCI_ASSIGN(const ricci_library library, ReadLibrary(*l.library, what));
     l.library = &row.libraries.emplace_back(library);
   }
+  if ((l.hdr.flags & RICCI_LOWERING_TRANSFORMABLE) != 0 && l.kind != RICCI_LOWER_DECOMPOSE) {
+    return base::InvalidArgument(what, ": RICCI_LOWERING_TRANSFORMABLE is for DECOMPOSE only");
+  }
+  if ((l.hdr.flags & RICCI_LOWERING_UPDATES) != 0 && l.kind != RICCI_LOWER_LOOPS) {
+    return base::InvalidArgument(what, ": RICCI_LOWERING_UPDATES is for LOOPS only");
+  }
+  RICCI_TRY(CheckText(what, "target", l.target, kLongestName));
+  const std::string_view given_target = View(l.target);
+  if (!IsTarget(given_target)) {
+    return base::InvalidArgument(what, ": target `", given_target, "` is neither `*` nor a word of small letters");
+  }
   if (l.self == nullptr) l.self = row.def.self;
-  const std::string& target = row.targets.emplace_back(l.target.len == 0 ? "*" : View(l.target));
+  const std::string& target = row.targets.emplace_back(given_target.empty() ? "*" : given_target);
   if (l.kind == RICCI_LOWER_SOURCE && target == "*") {
     return base::InvalidArgument(what, ": its target is `*`; name the one whose compiler reads the text");
   }
@@ -110,7 +193,9 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
 Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi)
     : vocabulary_(memory, owner, abi) {
   vocabulary_.registry = this;
-  rows_.push_back(std::make_unique<Row>());
+  rows_.push_back(std::make_unique<Row>());  // of ids that are gone: a plugin may keep a program beyond its attach
+  rows_.back()->name = "a primitive whose plugin failed to attach";
+  rows_.back()->plugin = "no plugin";
   uses_.emplace_back();
 }
 
@@ -131,6 +216,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
            RICCI_FLAG(RICCI_PRIM_COMMUTATIVE), RICCI_FLAG(RICCI_PRIM_EXPENSIVE), RICCI_FLAG(RICCI_PRIM_TRANSCENDENTAL),
            RICCI_FLAG(RICCI_PRIM_READS_ONCE), RICCI_FLAG(RICCI_PRIM_VIEW), RICCI_FLAG(RICCI_PRIM_MAY_FAIL),
            RICCI_FLAG(RICCI_PRIM_BARRIER), RICCI_FLAG(RICCI_PRIM_NAMES), RICCI_FLAG(RICCI_PRIM_SAVES_INSIDE)}));
+  RICCI_TRY(CheckText("primitive", "name", def.name, kLongestName));
   const std::string_view name = View(def.name);
   if (name.empty()) return base::InvalidArgument("primitive: a row needs a name");
   if (!ir::IsIdentifier(name)) {
@@ -141,6 +227,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
     return base::InvalidArgument(name, ": a row needs abstract_eval, which gives the types of its results");
   }
   RICCI_TRY(CheckArrays(name, def));
+  RICCI_TRY(CheckTexts(name, def));
   const PrimId known = vocabulary_.FindPrim(name);
   if (known != 0 && !(def.hdr.flags & RICCI_PRIM_OVERRIDE)) {
     return base::InvalidArgument(name, ": already registered by ", Get(known).plugin,

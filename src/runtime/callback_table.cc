@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/abi_struct.h"
-#include "base/status_abi.h"
+#include "base/foreign_call.h"
 #include "runtime/context.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -42,7 +42,7 @@ Callbacks::Callbacks() {
 
 Callbacks::~Callbacks() {
   for (const auto& [name, f] : by_name_) {
-    if (f.drop_self != nullptr) f.drop_self(f.self);
+    if (f.drop_self != nullptr) base::CallQuietly([&] { f.drop_self(f.self); });
   }
 }
 

@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "absl/cleanup/cleanup.h"
+#include "base/foreign_call.h"
 #include "base/hash.h"
-#include "base/status_abi.h"
 #include "ricci/exact.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -151,7 +151,8 @@ absl::Status CompiledCode::Generate(ricci_compile_args args, const Progress& pro
   args.program = {program().name.data(), program().name.size()};
   Asked asked{progress};
   if (progress) args.go_on = Asked::GoOn, args.go_on_self = &asked;
-  absl::Status made = base::FromAbi(backend.compile(backend.self, &args, &code_, &info));
+  absl::Status made = base::CallForeign([&] { return base::Cat("backend ", device()->kind, ": compile"); },
+                                        [&] { return backend.compile(backend.self, &args, &code_, &info); });
   if (!made.ok()) return Refused(std::move(made), info);
   stats_.hdr.size = sizeof stats_;
   stats_.codegen_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -6,6 +6,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "base/abi_struct.h"
 #include "base/abi_text.h"
+#include "base/foreign_call.h"
 #include "base/status_abi.h"
 #include "base/version.h"
 #include "control/control.h"
@@ -104,6 +105,8 @@ absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
   return absl::OkStatus();
 }
 
+constexpr size_t kLongestText = 4096;
+
 // Names that ricci_executable_dump can find.
 absl::Status CheckForms(const ricci_backend& b, std::string_view kind) {
   const std::vector<std::string> forms = FormsOf(b);
@@ -124,6 +127,11 @@ absl::Status CheckForms(const ricci_backend& b, std::string_view kind) {
 
 absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
   if (kind.empty()) return base::InvalidArgument("backend: kind is empty");
+  for (const auto& [what, text] : {std::pair{"kind", b.kind}, std::pair{"name", b.name}, std::pair{"forms", b.forms}}) {
+    if (text.ptr == nullptr || text.len <= kLongestText) continue;
+    return base::InvalidArgument("backend: ", what, " has ", text.len, " bytes; at most ", kLongestText,
+                                 " are allowed");
+  }
   RICCI_TRY(CheckFunctions(b, kind));
   if (!std::has_single_bit(std::max(b.alignment, 1u)) || (b.alignment != 0 && b.alignment < 16)) {
     return base::InvalidArgument("backend ", kind, ": alignment is ", b.alignment,
@@ -140,6 +148,13 @@ absl::StatusOr<ricci_target> TargetOf(const ricci_backend& b) {
   RICCI_ASSIGN(const ricci_target target, base::ReadStruct(b.target, "backend: target"));
   RICCI_TRY(pass::CheckTarget(target));
   return target;
+}
+
+// `status` of the plugin's attach, which may have come from a function that does not know for whom it was called.
+absl::Status OfPlugin(std::string_view name, absl::Status status) {
+  if (status.ok() || status.message().find(base::ToAbsl(name)) != absl::string_view::npos) return status;
+  return base::WithSite(absl::Status(status.code(), base::Cat("plugin ", name, ": ", std::string(status.message()))),
+                        base::SiteOf(status));
 }
 
 }  // namespace
@@ -169,7 +184,7 @@ void Context::Destroy() const {
   for (const auto& device : self->devices_) device->default_stream = {};
   while (!self->plugins_.empty()) {
     const ricci_plugin& p = self->plugins_.back().plugin;
-    if (p.detach != nullptr) p.detach(p.self, Abi(this));
+    if (p.detach != nullptr) base::CallQuietly([&] { p.detach(p.self, Abi(this)); });
     self->plugins_.pop_back();
   }
   while (!self->devices_.empty()) self->devices_.erase(self->devices_.begin());
@@ -297,7 +312,9 @@ absl::Status Context::Attach(const ricci_plugin& plugin) {
     plugins_.pop_back();
   };
   registry_->Begin(name);
-  const absl::Status attached = base::FromAbi(plugin.attach(plugin.self, Abi(this)));
+  const absl::Status attached =
+      OfPlugin(name, base::CallForeign([&] { return base::Cat("plugin ", name, ": attach"); },
+                                       [&] { return plugin.attach(plugin.self, Abi(this)); }));
   // A mistyped key may be why it failed.
   if (attached.ok() || !plugins_.back().options.empty()) RICCI_TRY(CheckOptionsOf(plugins_.back()));
   RICCI_TRY(attached);

@@ -7,7 +7,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_split.h"
-#include "base/status_abi.h"
+#include "base/foreign_call.h"
 #include "runtime/context.h"
 #include "runtime/stream.h"
 
@@ -49,7 +49,7 @@ bool Device::HasForm(std::string_view name) const { return std::find(forms.begin
 
 Device::~Device() {
   default_stream = {};
-  if (owns_self && backend.drop_self != nullptr) backend.drop_self(backend.self);
+  if (owns_self && backend.drop_self != nullptr) base::CallQuietly([&] { backend.drop_self(backend.self); });
 }
 
 std::string Device::Name() const {

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include "base/abi_struct.h"
+#include "base/abi_text.h"
+#include "base/foreign_call.h"
 #include "base/status_abi.h"
+#include "ir/text_lexer.h"
 #include "ricci/api_table.h"
 #include "runtime/plugin_file.h"
 
@@ -21,9 +24,25 @@ ricci_host_info HostInfo(const ricci_api* api) {
   return host;
 }
 
+constexpr size_t kLongestName = 256;
+
+// Names begin the keys of options, `name.key`, so they hold no dot.
+bool IsPluginName(std::string_view name) { return ir::IsIdentifier(name) && name.find('.') == name.npos; }
+
 absl::Status CheckPlugin(const ricci_plugin& p, const ricci_host_info& host) {
   if (p.name.ptr == nullptr || p.name.len == 0) return base::InvalidArgument("plugin: name is empty");
-  const std::string_view name(p.name.ptr, p.name.len);
+  if (p.name.len > kLongestName) {
+    return base::InvalidArgument("plugin: name has ", p.name.len, " bytes; at most ", kLongestName, " are allowed");
+  }
+  const std::string_view name = base::View(p.name);
+  if (!IsPluginName(name)) {
+    return base::InvalidArgument("plugin: ", ir::Quoted(name),
+                                 " is not a name; use letters, digits, _ and -, with a letter first");
+  }
+  if (p.version.ptr != nullptr && p.version.len > kLongestName) {
+    return base::InvalidArgument("plugin ", name, ": version has ", p.version.len, " bytes; at most ", kLongestName,
+                                 " are allowed");
+  }
   RICCI_TRY(CheckPluginAbi(name, p.abi_major, p.abi_minor));
   for (uint32_t i = 0; i < 256; ++i) {
     if ((p.needs_features[i / 64] & ~host.features[i / 64]) >> (i % 64) & 1) {
@@ -51,7 +70,8 @@ std::string HereHint(const std::string& path) {
 absl::Status AddPlugin(Context& context, ricci_plugin_query_fn query, const ricci_api* api) {
   const ricci_host_info host = HostInfo(api);
   const ricci_plugin* given = nullptr;
-  RICCI_TRY(base::FromAbi(query(&host, &given)));
+  RICCI_TRY(base::CallForeign([] { return std::string("plugin: its query function"); },
+                              [&] { return query(&host, &given); }));
   if (given == nullptr) return base::InvalidArgument("plugin: its query function gave no plugin");
   RICCI_ASSIGN(const ricci_plugin plugin, base::ReadStruct(given, "plugin"));
   RICCI_TRY(CheckPlugin(plugin, host));

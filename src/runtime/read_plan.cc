@@ -183,7 +183,7 @@ class PlanReader {
     RICCI_ASSIGN(const ricci_lowering* l,
                  pass::ChooseLowering(row, *op.get(), options_.target, pass::kKernelKinds | pass::kCallKinds));
     RICCI_TRY(Holds(l != nullptr && l->kind == RICCI_LOWER_LIBRARY, "a library call"));
-    RICCI_ASSIGN(const ricci_plan_library now, pass::PlanLibrary(options_, row, *op.get(), *l));
+    RICCI_ASSIGN(const ricci_plan_library now, pass::PlanLibrary(options_, row, calls, eqn, *op.get(), *l));
     plan_.libraries.push_back(now);  // from here on the plan owns the state
     out_->library_names.emplace_back(row.name);
     const bool same = now.tasks == saved.tasks && now.workspace_bytes == saved.workspace_bytes &&

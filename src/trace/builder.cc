@@ -1,9 +1,10 @@
 #include "trace/builder.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "base/abi_text.h"
-#include "base/status_abi.h"
 #include "ir/self_reference.h"
 #include "prim/nearest_name.h"
+#include "prim/rule_call.h"
 #include "trace/normal_attrs.h"
 
 namespace ricci { inline namespace v0 { namespace trace {
@@ -105,7 +106,7 @@ void Builder::SetLocation(std::string_view file, uint32_t line, std::string_view
 absl::Status Builder::AtSite(absl::Status status, const prim::Row& row, const char* rule) const {
   if (status.ok()) return status;
   const ir::Location at = registry_.vocabulary().GetLocation(location_);
-  return base::WithSite(std::move(status), {row.name, rule, at.file, at.line});
+  return base::WithSite(std::move(status), {row.id == 0 ? "" : row.name, rule, at.file, at.line});  // 0: no primitive
 }
 
 absl::Status Builder::CheckOperands(const prim::Row& row, std::span<const Val> in) {
@@ -149,22 +150,27 @@ absl::Status Builder::InferTypes(const prim::Row& row, std::span<const Val> in) 
   in_eval_ = true;
   out_types_set_ = false;
   const Loan loan(this);
-  ricci_status* status = row.def.abstract_eval(row.def.self, Abi(this), &op);
-  in_eval_ = false;
-  RICCI_TRY(base::FromAbi(status));
+  absl::Status status;
+  {
+    const absl::Cleanup ended = [&] { in_eval_ = false; };
+    status = prim::CallRule(row, "abstract_eval", [&] { return row.def.abstract_eval(row.def.self, Abi(this), &op); });
+  }
+  // It may have failed in a function that names another primitive.
+  const std::string of = base::SiteOf(status).primitive;
+  if (!of.empty() && of != row.name) return prim::Named(row, "abstract_eval", std::move(status));
+  RICCI_TRY(status);
   RICCI_TRY(loan.Returned(row, "abstract_eval"));
-  if (!out_types_set_) return absl::InvalidArgumentError(base::Cat(row.name, ": abstract_eval set no result types"));
+  if (!out_types_set_) return prim::Violation(row, "abstract_eval", "sets no result types");
   RICCI_TRY(CheckNumber(row, "gives", row.doc.results, "result", out_types_.size()));
   if (row.has(RICCI_PRIM_BARRIER) && out_types_ != in_types) {
-    return absl::InvalidArgumentError(base::Cat(row.name, ": a barrier gives its operands, with the same types"));
+    return prim::Violation(row, "abstract_eval", "a barrier gives its operands, with the same types");
   }
   return absl::OkStatus();
 }
 
 absl::Status Loan::Returned(const prim::Row& row, std::string_view rule) const {
   if (builder_ == nullptr || !std::exchange(builder_->abandoned_, false)) return absl::OkStatus();
-  return base::InvalidArgument(row.name, ": rule ", rule, " of ", row.plugin,
-                               ": abandons the builder that it got; it may only append to it");
+  return prim::Violation(row, rule, "abandons the builder that it got; it may only append to it");
 }
 
 absl::Status Builder::SetOutTypes(std::span<const TypeId> given) {
@@ -266,6 +272,7 @@ absl::StatusOr<Val> Builder::Constant(TypeId type, std::span<const std::byte> by
 
 absl::StatusOr<Val> Builder::Constant(TypeId type, bool splat, std::shared_ptr<const ir::ConstantData> data) {
   if (finished_) return absl::FailedPreconditionError("the builder is finished");
+  if (in_eval_) return absl::FailedPreconditionError("abstract_eval may not add constants");
   Program& p = *program_;
   const auto value = static_cast<uint32_t>(p.values.size());
   p.values.push_back({type, ir::ValueKind::kConstant, static_cast<uint32_t>(p.constants.size())});

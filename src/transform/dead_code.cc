@@ -1,7 +1,7 @@
 #include "transform/dead_code.h"
 
-#include "base/status_abi.h"
 #include "trace/rewriter.h"
+#include "trace/rule_slot.h"
 #include "transform/memo.h"
 #include "transform/rules.h"
 
@@ -22,9 +22,12 @@ absl::StatusOr<Vals> ApplyDce(Builder* b, const prim::Row& row, const ir::Progra
   args.used_in = used_in.data();
   args.in = in.empty() ? nullptr : in.data();
   args.out = out.data();
-  const trace::Loan loan(b);
-  RICCI_TRY(AtEquation(base::FromAbi(row.def.dce(row.def.self, Abi(b), op.get(), &args)), f, eqn, "dce"));
-  RICCI_TRY(AtEquation(loan.Returned(row, "dce"), f, eqn, "dce"));
+  const auto call = [&] { return row.def.dce(row.def.self, Abi(b), op.get(), &args); };
+  RICCI_TRY(AtEquation(trace::CallWithLoan(b, row, "dce", call), f, eqn, "dce"));
+  for (uint32_t i = 0; b != nullptr && i < eqn.n_results; ++i) {
+    if (!used_out[i]) continue;
+    RICCI_TRY(AtEquation(trace::CheckSlot(*b, row, "dce", i, out[i], op->out_types[i]), f, eqn, "dce"));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "base/status_abi.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
+#include "trace/rule_slot.h"
 #include "transform/dead_code.h"
 #include "transform/memo.h"
 #include "transform/policy.h"
@@ -137,6 +138,9 @@ class Splitter {
     args.split = &asking;
     args.residual = [](void* split, ricci_val known, ricci_val* unknown) {
       return base::AtBorder([&]() -> absl::Status {
+        if (split == nullptr || unknown == nullptr) {
+          return base::InvalidArgument("residual: ", split == nullptr ? "split" : "unknown_value", " is NULL");
+        }
         RICCI_ASSIGN(*unknown, Seen(*static_cast<const Asking*>(split), known));
         return absl::OkStatus();
       });
@@ -145,20 +149,22 @@ class Splitter {
     args.out_is_known = is_known_out.data();
     if (again) args.again = out_again.data();
     const trace::Loan known_loan(&kb_), unknown_loan(&ub_);
-    RICCI_TRY(AtEquation(base::FromAbi(row.def.partial_eval(row.def.self, op.get(), &args)), f_, eqn, "partial_eval"));
+    const auto call = [&] { return row.def.partial_eval(row.def.self, op.get(), &args); };
+    RICCI_TRY(AtEquation(prim::CallRule(row, "partial_eval", call), f_, eqn, "partial_eval"));
     for (const trace::Loan* loan : {&known_loan, &unknown_loan}) {
       RICCI_TRY(AtEquation(loan->Returned(row, "partial_eval"), f_, eqn, "partial_eval"));
     }
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      const auto is_result = [&](const Builder& b, Val v) {
-        return b.Owns(v) && b.type_id(v) == f_.type_id(eqn.result(i));
+      const auto check = [&](const Builder& b, Val v) {
+        const absl::Status status = trace::CheckSlot(b, row, "partial_eval", i, v, f_.type_id(eqn.result(i)));
+        return AtEquation(status, f_, eqn, "partial_eval");
       };
-      const bool good = is_result(is_known_out[i] ? kb_ : ub_, out[i]);
-      if (!good || (again && !(is_known_out[i] && is_result(ub_, out_again[i])))) {
-        return AtEquation(
-            base::InvalidArgument(row.name, ": rule partial_eval of ", row.plugin, ": slot ", i,
-                                  " is not a value of the builder that it is declared for, or has another type"),
-            f_, eqn, "partial_eval");
+      RICCI_TRY(check(is_known_out[i] ? kb_ : ub_, out[i]));
+      if (again) RICCI_TRY(check(ub_, out_again[i]));
+      if (again && !is_known_out[i]) {
+        const absl::Status unknown =
+            prim::Violation(row, "partial_eval", base::Cat("result ", i, " is not known, though all operands are"));
+        return AtEquation(unknown, f_, eqn, "partial_eval");
       }
       (is_known_out[i] ? known_ : unknown_)[eqn.result(i)] = out[i];
       if (again) unknown_[eqn.result(i)] = out_again[i];

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
-#include "base/status_abi.h"
 #include "trace/roles.h"
+#include "trace/rule_slot.h"
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
@@ -12,6 +12,8 @@ namespace ricci { inline namespace v0 { namespace transform {
 namespace {
 
 using prim::Row;
+using trace::CallWithLoan;
+using trace::CheckSlot;
 using trace::Op;
 
 template <typename T>
@@ -66,29 +68,6 @@ absl::Status Missing(const Row& row, const char* rule) {
   return absl::UnimplementedError(base::Cat(row.name, ": no ", rule, " rule", why.empty() ? "" : " (" + why + ")"));
 }
 
-absl::Status Violation(const Row& row, const char* rule, std::string_view what) {
-  return absl::InvalidArgumentError(base::Cat(row.name, ": rule ", rule, " of ", row.plugin, ": ", what));
-}
-
-// Slot `v` of a rule's result must be a value of `b` with type `want` (0 = any).
-absl::Status CheckSlot(const Builder& b, const Row& row, const char* rule, uint32_t i, Val v, ir::TypeId want) {
-  if (v == kNone) return Violation(row, rule, base::Cat("slot ", i, " is not filled"));
-  if (!b.Owns(v)) return Violation(row, rule, base::Cat("slot ", i, " holds a value of another builder"));
-  if (want != 0 && b.type_id(v) != want) {
-    const auto& types = b.types();
-    return Violation(row, rule, base::Cat("slot ", i, " is ", ToText(b.type(v)), ", not ", ToText(types.Get(want))));
-  }
-  return absl::OkStatus();
-}
-
-// Runs `call`, a rule that gets `b`.
-template <typename Call>
-absl::Status WithLoan(Builder& b, const Row& row, const char* rule, Call&& call) {
-  const trace::Loan loan(&b);
-  RICCI_TRY(base::FromAbi(call()));
-  return loan.Returned(row, rule);
-}
-
 absl::StatusOr<Tangents> JvpByRule(Builder& b, const Row& row, const Op& op, std::span<const Val> primals,
                                    std::span<const Val> tangents) {
   Tangents out{Vals(op->n_out, kNone), Vals(op->n_out, kZero)};
@@ -97,7 +76,7 @@ absl::StatusOr<Tangents> JvpByRule(Builder& b, const Row& row, const Op& op, std
   args.tangents = tangents.data();
   args.out_primals = out.primals.data();
   args.out_tangents = out.tangents.data();
-  RICCI_TRY(WithLoan(b, row, "jvp", [&] { return row.def.jvp(row.def.self, Abi(&b), op.get(), &args); }));
+  RICCI_TRY(CallWithLoan(&b, row, "jvp", [&] { return row.def.jvp(row.def.self, Abi(&b), op.get(), &args); }));
   for (uint32_t i = 0; i < op->n_out; ++i) {
     RICCI_TRY(CheckSlot(b, row, "jvp", i, out.primals[i], op->out_types[i]));
     if (out.tangents[i] != kZero) RICCI_TRY(CheckSlot(b, row, "jvp", op->n_out + i, out.tangents[i], op->out_types[i]));
@@ -191,11 +170,11 @@ absl::StatusOr<Batched> BatchByRule(Builder& b, const Row& row, const Op& op, st
   args.in_dims = dims.data();
   args.out = out.out.data();
   args.out_dims = out.dims.data();
-  RICCI_TRY(WithLoan(b, row, "batch", [&] { return row.def.batch(row.def.self, Abi(&b), op.get(), &args); }));
+  RICCI_TRY(CallWithLoan(&b, row, "batch", [&] { return row.def.batch(row.def.self, Abi(&b), op.get(), &args); }));
   for (uint32_t i = 0; i < op->n_out; ++i) {
     const auto rank = static_cast<int32_t>(b.types().Get(op->out_types[i]).rank());
     if (out.dims[i] < -1 || out.dims[i] > rank) {
-      return Violation(row, "batch", base::Cat("dimension ", out.dims[i], " of slot ", i, " is out of range"));
+      return prim::Violation(row, "batch", base::Cat("dimension ", out.dims[i], " of slot ", i, " is out of range"));
     }
     RICCI_ASSIGN(ir::TypeId want, trace::WithDim(b.types(), op->out_types[i], out.dims[i], axis.size));
     RICCI_TRY(CheckSlot(b, row, "batch", i, out.out[i], want));
@@ -238,8 +217,8 @@ absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_o
   b->SetLocation(static_cast<ir::LocationId>(op.location));
   const Vals in = b->params();
   Vals out(op.n_out, kNone);
-  RICCI_TRY(
-      WithLoan(*b, row, "decompose", [&] { return l.decompose(l.self, Abi(b.get()), &op, in.data(), out.data()); }));
+  RICCI_TRY(CallWithLoan(b.get(), row, "decompose",
+                         [&] { return l.decompose(l.self, Abi(b.get()), &op, in.data(), out.data()); }));
   for (uint32_t i = 0; i < op.n_out; ++i) RICCI_TRY(CheckSlot(*b, row, "decompose", i, out[i], op.out_types[i]));
   return b->Finish(out);
 }
@@ -281,7 +260,8 @@ absl::StatusOr<Vals> ApplyTranspose(Builder& b, const ir::Program& p, const ir::
     args.linear = linear.data();
     args.operands = operands.data();
     args.in_cts = out.data();
-    RICCI_TRY(WithLoan(b, row, "transpose", [&] { return row.def.transpose(row.def.self, Abi(&b), op.get(), &args); }));
+    RICCI_TRY(
+        CallWithLoan(&b, row, "transpose", [&] { return row.def.transpose(row.def.self, Abi(&b), op.get(), &args); }));
     for (uint32_t i = 0; i < op->n_in; ++i) {
       if (!linear[i]) out[i] = kZero;
       if (out[i] != kZero) RICCI_TRY(CheckSlot(b, row, "transpose", i, out[i], op->in_types[i]));

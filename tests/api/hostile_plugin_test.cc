@@ -33,7 +33,7 @@ TEST_F(HostilePlugin, QueryGivesNothingOrFails) {
                                                return ricci_status_make(RICCI_CANCELLED, "", 0);
                                              }),
                     RICCI_CANCELLED),
-            "");
+            "plugin: its query function: failed without a message");
   EXPECT_EQ(ErrorOf(ricci_context_add_plugin(ctx, nullptr)), "ricci_context_add_plugin: query is NULL");
 }
 
@@ -73,7 +73,7 @@ TEST_F(HostilePlugin, FailedAttachLeavesNothingBehind) {
     EXPECT_TRUE(Ok(ricci_prim_register(c, &over, nullptr)));
     return ricci_status_make(RICCI_INTERNAL, "not today", 9);
   };
-  EXPECT_EQ(LoadError(RICCI_INTERNAL), "not today");
+  EXPECT_EQ(LoadError(RICCI_INTERNAL), "plugin hostile: not today");
   EXPECT_EQ(dropped, 1);
   ricci_prim p = 0;
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "h.op", 4, &p), RICCI_NOT_FOUND),

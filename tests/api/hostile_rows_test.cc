@@ -274,7 +274,7 @@ TEST_F(HostileRows, AFailedAttachLeavesAllRowsAsTheyWere) {
     return ricci_status_make(RICCI_INTERNAL, "not today", 9);
   };
   const std::string before = Rows(ctx);
-  EXPECT_EQ(LoadError(RICCI_INTERNAL), "not today");
+  EXPECT_EQ(LoadError(RICCI_INTERNAL), "plugin hostile: not today");
   EXPECT_EQ(Rows(ctx), before);
   ricci_prim id = 0;
   ASSERT_TRUE(Ok(ricci_prim_find(ctx, "h.host", 6, &id)));

@@ -196,7 +196,7 @@ TEST_F(HostileRules, AbstractEvalThatSetsNothing) {
   d.abstract_eval = [](void*, ricci_builder*, const ricci_op*) -> ricci_status* { return nullptr; };
   Load(d);
   EXPECT_EQ(ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}"),
-            "t:2: h.op: abstract_eval set no result types");
+            "t:2: h.op: rule abstract_eval of plugin hostile: sets no result types");
 }
 
 TEST_F(HostileRules, AbstractEvalThatEmitsOrInventsTypes) {
@@ -209,7 +209,7 @@ TEST_F(HostileRules, AbstractEvalThatEmitsOrInventsTypes) {
   };
   Load(d);
   EXPECT_EQ(ParseError("program f(%x: f32[4]) {\n %y: f32[4] = h.op(%x)\n return %y\n}", RICCI_FAILED_PRECONDITION),
-            "t:2: sin: abstract_eval may not emit");
+            "t:2: h.op: rule abstract_eval of plugin hostile: sin: abstract_eval may not emit");
 }
 
 TEST_F(HostileRules, MissingRulesAreNamed) {

@@ -439,7 +439,7 @@ TEST_F(WrongSource, IsNotFilledIn) {
   EXPECT_EQ(Error(), "scalar 0 has bits above the lowest 32 of its dtype");
   s = good;
   chosen_.times = 0;
-  EXPECT_EQ(Error(), "the rule gave no source");
+  EXPECT_EQ(Error(), "rule source of the host: gave no source");
 }
 
 }  // namespace

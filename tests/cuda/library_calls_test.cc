@@ -50,7 +50,7 @@ TEST_F(LibraryCalls, AFailureOfTheDevice) {
     const std::string call = failed(), why = s == nullptr ? "" : Message(s);
     fail(0, 0, 0);
     if (call.empty()) break;
-    const bool in_call = why == "copy: the driver refuses";
+    const bool in_call = why.find("copy: the driver refuses") != why.npos;
     EXPECT_TRUE(why.empty() || in_call || why.find(call) != why.npos) << why;
     refused += in_call;
   }

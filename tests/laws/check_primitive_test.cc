@@ -102,7 +102,8 @@ TEST_F(CheckPrimitive, WrongPlaces) {
   expect("test.wrong_place", "test.wrong_place `place` of operand 0: its element 0 is not element 0 of the result");
   expect("test.half_told", "test.half_told `place`: no operand has a place for element 3 of the result");
   expect("test.place_outside",
-         "test.place_outside: its rule `place` gives an impossible place for elements of operand 0, f64[2,3], in "
+         "test.place_outside: rule place of plugin test: gives an impossible place for elements of operand 0, "
+         "f64[2,3], in "
          "f64[2,3]");
 }
 TEST_F(CheckPrimitive, WrongSimplify) { ExpectCaught("test.wrong_simplify", "optimized"); }

@@ -17,6 +17,23 @@ cargo test --offline --jobs 2
 cargo run --offline --jobs 2 --example pendulum
 cargo check --offline -p ricci-sys --features plugin
 
+# The library is found by pkg-config too, and the plugin of the README is as it is there.
+(unset RICCI_LIB_DIR; PKG_CONFIG_PATH=$prefix/lib/pkgconfig; export PKG_CONFIG_PATH; cargo check --offline -p ricci-sys)
+mkdir -p "$work/cube/src"
+sed -n '/^```rust,ignore$/,/^```$/p' README.md | grep -v '^```' >"$work/cube/src/lib.rs"
+cat >"$work/cube/Cargo.toml" <<EOF
+[package]
+name = "cube"
+version = "0.1.0"
+edition = "2021"
+[lib]
+crate-type = ["cdylib"]
+[dependencies]
+ricci = { path = "$work/rust/ricci", default-features = false, features = ["plugin"] }
+EOF
+cargo build --offline --manifest-path "$work/cube/Cargo.toml"
+"$prefix/bin/ricci" check --plugin "$work/target/debug/libcube.so"
+
 # A plugin in Rust: its primitives obey all laws, give the right number, and their gradients under vmap are one kernel.
 cargo build --offline --jobs 2 -p collision
 ricci=$prefix/bin/ricci

@@ -189,11 +189,12 @@ TEST_F(StoredViews, PlacesThatAreNone) {
                                                      {0, 16, -1, 0},
                                                      {0, 16, -1, 16},
                                                      {INT64_MIN, INT64_MAX, 0, INT64_MIN}}) {
-    EXPECT_EQ(told(place),
-              "test.copy: its rule `place` gives an impossible place for elements of operand 0, f32[16], in f32[16]");
+    EXPECT_EQ(
+        told(place),
+        "test.copy: rule place of the host: gives an impossible place for elements of operand 0, f32[16], in f32[16]");
   }
   fails = [] { return ricci_status_make(RICCI_FAILED_PRECONDITION, "no licence", 10); };
-  EXPECT_EQ(told({0, 16, 0, 0}), "no licence");
+  EXPECT_EQ(told({0, 16, 0, 0}), "test.copy: rule place of the host: no licence");
   fails = nullptr;
   ricci_program_release(f);
 }

@@ -124,7 +124,7 @@ TEST_F(EquationFactors, AnErrorOfTheCallbackIsNotKept) {
   Tell("told");
   fails_ = true;
   const ir::ProgramRef f = Parse(kTwice);
-  EXPECT_EQ(trace::FactorsOf(*f, 0).status().message(), "told: out of order");
+  EXPECT_EQ(trace::FactorsOf(*f, 0).status().message(), "told: rule factors_of of the host: out of order");
   fails_ = false;
   EXPECT_NE(Of(f), nullptr);
 }

@@ -3,17 +3,34 @@ use std::env;
 use std::process::Command;
 
 fn main() {
-    println!("cargo:rerun-if-env-changed=RICCI_LIB_DIR");
-    println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
+    println!("cargo:rerun-if-changed=build.rs");
+    for variable in ["RICCI_LIB_DIR", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_SYSROOT_DIR"] {
+        println!("cargo:rerun-if-env-changed={}", variable);
+    }
     if env::var_os("CARGO_FEATURE_PLUGIN").is_some() {
         return;
     }
     let cpu = env::var_os("CARGO_FEATURE_CPU").is_some();
+    let mut folders = Vec::new();
     for word in flags(if cpu { "ricci-cpu" } else { "ricci" }).split_whitespace() {
         if let Some(folder) = word.strip_prefix("-L") {
             println!("cargo:rustc-link-search=native={}", folder);
+            folders.push(folder.to_string());
         } else if let Some(library) = word.strip_prefix("-l") {
             println!("cargo:rustc-link-lib={}", library);
+            watch(&folders, library);
+        }
+    }
+}
+
+/// A library that was built again is linked again.
+fn watch(folders: &[String], library: &str) {
+    for folder in folders {
+        for name in [format!("lib{}.a", library), format!("lib{}.so", library)] {
+            let path = std::path::Path::new(folder).join(name);
+            if path.exists() {
+                println!("cargo:rerun-if-changed={}", path.display());
+            }
         }
     }
 }
@@ -26,6 +43,8 @@ fn flags(package: &str) -> String {
         if !path.join(format!("{}.pc", package)).exists() {
             panic!("RICCI_LIB_DIR: no {}.pc in {}; it is the `lib` folder of an installed Ricci", package, path.display());
         }
+        // Another library in that folder needs other flags.
+        println!("cargo:rerun-if-changed={}", path.join(format!("{}.pc", package)).display());
         command.env("PKG_CONFIG_PATH", path);
     }
     let found = command.output().unwrap_or_else(|e| panic!("pkg-config cannot be run: {}", e));

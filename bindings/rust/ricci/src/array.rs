@@ -8,6 +8,7 @@ use std::ptr;
 
 /// A Rust type that elements can be read and written as.
 pub trait Element: Copy + Default + private::Sealed {
+    /// The element type of arrays of it.
     const DTYPE: DType;
 }
 mod private {
@@ -113,13 +114,16 @@ impl Array {
     pub(crate) fn raw(&self) -> *mut sys::ricci_array {
         self.raw
     }
+    /// Where it belongs.
     pub fn context(&self) -> &Context {
         &self.context
     }
+    /// Its element type and sizes.
     pub fn ty(&self) -> Type {
         let id = unsafe { sys::ricci_array_type(self.raw) };
         self.context.type_of(id).expect("an array has a type of its context")
     }
+    /// Its sizes.
     pub fn dims(&self) -> Vec<i64> {
         self.ty().dims
     }

@@ -3,9 +3,10 @@ use crate::array::Element;
 use crate::context::Context;
 use crate::error::{check, Error, Result};
 use crate::executable::Executable;
-use crate::types::Type;
+use crate::types::{DType, Type};
 use ricci_sys as sys;
 use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
+use std::fmt;
 use std::ptr;
 
 /// Zeroed memory, aligned to 64 bytes as devices want it.
@@ -28,11 +29,18 @@ impl Slot {
         }
         Slot { data, bytes, layout, of }
     }
+    #[inline]
     #[track_caller]
     fn checked<T: Element>(&self) -> usize {
-        let wanted = &self.of;
-        assert!(wanted.dtype == T::DTYPE, "{}", Error::here(format!("memory of {} is used as {}", wanted, T::DTYPE)));
+        if self.of.dtype != T::DTYPE {
+            self.refuse(T::DTYPE);
+        }
         self.bytes / std::mem::size_of::<T>()
+    }
+    #[cold]
+    #[track_caller]
+    fn refuse(&self, used_as: DType) -> ! {
+        panic!("{}", Error::here(format!("memory of {} is used as {}", self.of, used_as)))
     }
 }
 impl Drop for Slot {
@@ -82,6 +90,7 @@ impl Call {
     ///
     /// # Panics
     /// If there is no argument `i`, or its elements have another type.
+    #[inline]
     #[track_caller]
     pub fn argument<T: Element>(&mut self, i: usize) -> &mut [T] {
         let n = self.arguments[i].checked::<T>();
@@ -92,6 +101,7 @@ impl Call {
     ///
     /// # Panics
     /// If there is no result `i`, or its elements have another type.
+    #[inline]
     #[track_caller]
     pub fn result<T: Element>(&self, i: usize) -> &[T] {
         let n = self.results[i].checked::<T>();
@@ -99,9 +109,16 @@ impl Call {
         unsafe { std::slice::from_raw_parts(self.results[i].data as *const T, n) }
     }
     /// Runs to the end.
+    #[inline]
     pub fn run(&mut self) -> Result<()> {
         // SAFETY: every slot is bound to memory that lives as long as the call.
         check(unsafe { sys::ricci_call_run(self.raw) })
+    }
+}
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types = |slots: &[Slot]| slots.iter().map(|s| s.of.to_string()).collect::<Vec<_>>().join(", ");
+        write!(f, "Call({} -> {})", types(&self.arguments), types(&self.results))
     }
 }
 impl Drop for Call {

@@ -2,6 +2,7 @@
 use crate::error::{check, Error, Result};
 use crate::types::{DType, Type};
 use ricci_sys as sys;
+use std::fmt;
 use std::ptr;
 
 /// The root of all objects, with its plugins and devices. Clones are the same context; it goes when the last of them
@@ -94,6 +95,11 @@ impl Context {
     }
 }
 
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({} devices)", unsafe { sys::ricci_device_count(self.raw) })
+    }
+}
 impl Clone for Context {
     fn clone(&self) -> Context {
         unsafe { Context::from_borrowed(self.raw) }

@@ -9,16 +9,27 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Code {
+    /// Somebody ended it.
     Cancelled,
+    /// What the caller gave is wrong.
     InvalidArgument,
+    /// It took too long.
     DeadlineExceeded,
+    /// There is nothing of that name.
     NotFound,
+    /// There is no memory for it, or it is too large.
     ResourceExhausted,
+    /// Something else must come first.
     FailedPrecondition,
+    /// A number is out of its range.
     OutOfRange,
+    /// A rule is missing.
     Unimplemented,
+    /// A fault of Ricci or of a plugin.
     Internal,
+    /// Data cannot be read.
     DataLoss,
+    /// Another code of the core.
     Other(u32),
 }
 
@@ -90,6 +101,7 @@ impl Error {
         let (primitive, rule, file) = (String::new(), String::new(), String::new());
         Error { code: Code::InvalidArgument, message, primitive, rule, file, line: 0 }
     }
+    /// The kind of the failure.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -131,10 +143,15 @@ pub(crate) fn text(s: sys::ricci_str) -> String {
 pub(crate) const NO_TEXT: sys::ricci_str = sys::ricci_str { ptr: std::ptr::null(), len: 0 };
 
 /// Takes a status of the core: NULL is fine.
+#[inline]
 pub(crate) fn check(status: *mut sys::ricci_status) -> Result<()> {
     if status.is_null() {
         return Ok(());
     }
+    Err(taken(status))
+}
+#[cold]
+fn taken(status: *mut sys::ricci_status) -> Error {
     let (mut message, mut primitive, mut rule, mut file, mut line) = (NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT, 0);
     // SAFETY: the status is ours, and its texts are copied before it is freed.
     unsafe {
@@ -149,6 +166,6 @@ pub(crate) fn check(status: *mut sys::ricci_status) -> Result<()> {
             line,
         };
         sys::ricci_status_free(status);
-        Err(error)
+        error
     }
 }

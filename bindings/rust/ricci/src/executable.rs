@@ -2,13 +2,14 @@
 use crate::array::Array;
 use crate::context::Context;
 use crate::error::{check, Error, Result};
-use crate::program::Program;
+use crate::program::{written, Program};
 use crate::trace::{run_traced, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use ricci_sys as sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 use std::ptr;
 
 /// A compiled program. Many threads may run it at once.
@@ -42,6 +43,11 @@ impl Executable {
     pub(crate) fn signature(&self) -> (Vec<Type>, Vec<Type>) {
         (self.params.clone(), self.results.clone())
     }
+    /// The text of a stage: `optimized`, `decisions`, `kernels`, `plan`, `native`, or the name of a pass
+    /// (ricci/executable.h). The passes run again for that.
+    pub fn dump(&self, stage: &str) -> Result<String> {
+        written(|sink, write| unsafe { sys::ricci_executable_dump(self.raw, stage.as_ptr() as *const _, stage.len(), sink, write) })
+    }
     /// Runs to the end.
     #[track_caller]
     pub fn run(&self, arguments: &[&Array]) -> Result<Vec<Array>> {
@@ -56,6 +62,12 @@ impl Executable {
             )
         })?;
         Ok(out.into_iter().map(|raw| unsafe { Array::from_owned(raw, self.context.clone()) }).collect())
+    }
+}
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+        write!(f, "Executable({} -> {})", text(&self.params), text(&self.results))
     }
 }
 impl Clone for Executable {
@@ -88,7 +100,13 @@ impl Context {
     }
 }
 
+impl<F, R> fmt::Debug for Jit<F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Jit({} compiled)", self.known.borrow().len())
+    }
+}
 impl<F, R> Jit<F, R> {
+    /// Runs the code for arguments of these types, which is made if this is the first call with them.
     #[track_caller]
     pub fn call<A>(&self, arguments: A) -> Result<<R as Mapped<Value, Array>>::To>
     where

@@ -20,15 +20,19 @@
 //!
 //! Operations on values do not return a `Result`: the first mistake of a trace is kept, with the place of its call, and
 //! `trace` returns it.
+#![deny(missing_docs, missing_debug_implementations)]
+
 mod array;
 mod call;
 mod context;
 mod control;
 mod error;
 mod executable;
+mod lowering;
 mod operators;
 pub mod plugin;
 mod program;
+mod rules;
 mod trace;
 mod tree;
 mod types;
@@ -44,6 +48,10 @@ pub use program::Program;
 pub use trace::{Attribute, Value};
 pub use tree::{Mapped, Tree};
 pub use types::*;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
 
 /// The C ABI, for what this crate does not wrap.
 pub use ricci_sys as sys;

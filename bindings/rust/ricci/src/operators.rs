@@ -61,6 +61,7 @@ impl Value {
             &[],
         )
     }
+    /// The same elements, row by row, with other sizes.
     #[track_caller]
     pub fn reshape(&self, shape: &[i64]) -> Value {
         if self.dims() == shape {
@@ -68,6 +69,7 @@ impl Value {
         }
         self.one("reshape", &[Attribute::ints("new_sizes", shape)], &[])
     }
+    /// With dimension `permutation[i]` as dimension i.
     #[track_caller]
     pub fn transpose(&self, permutation: &[i64]) -> Value {
         self.one("transpose", &[Attribute::ints("permutation", permutation)], &[])
@@ -89,6 +91,7 @@ impl Value {
     pub fn sum(&self) -> Value {
         self.reduced("reduce_sum", &self.all_axes())
     }
+    /// The sums along some dimensions, which go.
     #[track_caller]
     pub fn sum_over(&self, axes: &[i64]) -> Value {
         self.reduced("reduce_sum", axes)
@@ -98,6 +101,7 @@ impl Value {
     pub fn max(&self) -> Value {
         self.reduced("reduce_max", &self.all_axes())
     }
+    /// The largest elements along some dimensions, which go.
     #[track_caller]
     pub fn max_over(&self, axes: &[i64]) -> Value {
         self.reduced("reduce_max", axes)
@@ -128,6 +132,7 @@ impl Value {
     pub fn select(&self, on_true: &Value, on_false: &Value) -> Value {
         self.one("select_n", &[], &[on_false, on_true])
     }
+    /// To a power that is a whole number.
     #[track_caller]
     pub fn powi(&self, y: i64) -> Value {
         self.one("integer_pow", &[Attribute::int("y", y)], &[])
@@ -154,6 +159,7 @@ impl Value {
 macro_rules! unary {
     ($($name:ident = $primitive:literal),*) => {
         impl Value {$(
+            #[doc = concat!("The primitive `", $primitive, "`, element by element.")]
             #[track_caller]
             pub fn $name(&self) -> Value {
                 self.one($primitive, &[], &[])
@@ -168,6 +174,7 @@ unary!(sin = "sin", cos = "cos", tan = "tan", tanh = "tanh", exp = "exp", log = 
 macro_rules! binary {
     ($($name:ident = $primitive:literal),*) => {
         impl Value {$(
+            #[doc = concat!("The primitive `", $primitive, "` of both, broadcast as NumPy does.")]
             #[track_caller]
             pub fn $name(&self, other: impl Operand) -> Value {
                 self.with($primitive, &other.beside(self))
@@ -178,8 +185,9 @@ macro_rules! binary {
 binary!(maximum = "max", minimum = "min", pow = "pow", atan2 = "atan2", lt = "lt", le = "le", gt = "gt", ge = "ge",
         equal = "eq", and = "and", or = "or");
 
-/// What can stand beside a value: another one, or a number.
+/// What can stand beside a value: another one, or a number, which takes the element type of the value.
 pub trait Operand {
+    /// This as a value in the trace of `value`.
     fn beside(&self, value: &Value) -> Value;
 }
 impl Operand for Value {
@@ -192,21 +200,24 @@ impl Operand for &Value {
         (*self).clone()
     }
 }
-impl Operand for f64 {
-    #[track_caller]
-    fn beside(&self, value: &Value) -> Value {
-        innermost(&[value]).splat(&Type { dtype: value.dtype(), dims: Vec::new() }, *self)
-    }
+macro_rules! number {
+    ($($rust:ty),*) => {$(
+        impl Operand for $rust {
+            #[track_caller]
+            fn beside(&self, value: &Value) -> Value {
+                innermost(&[value]).splat(&Type { dtype: value.dtype(), dims: Vec::new() }, f64::from(*self))
+            }
+        }
+    )*};
 }
+number!(f32, f64, i32);
 
+// To the right of a value may be whatever is an operand. To the left only f64 may be: with f32 there too, the type of
+// `2.0` in `2.0 * x` would be open, and nothing could be called on the product.
 macro_rules! operator {
     ($($trait:ident $method:ident $primitive:literal),*) => {$(
-        operator!(@ $trait $method $primitive, Value, Value);
-        operator!(@ $trait $method $primitive, Value, &Value);
-        operator!(@ $trait $method $primitive, &Value, Value);
-        operator!(@ $trait $method $primitive, &Value, &Value);
-        operator!(@ $trait $method $primitive, Value, f64);
-        operator!(@ $trait $method $primitive, &Value, f64);
+        operator!(@ $trait $method $primitive, Value);
+        operator!(@ $trait $method $primitive, &Value);
         impl $trait<Value> for f64 {
             type Output = Value;
             #[track_caller]
@@ -222,11 +233,11 @@ macro_rules! operator {
             }
         }
     )*};
-    (@ $trait:ident $method:ident $primitive:literal, $left:ty, $right:ty) => {
-        impl $trait<$right> for $left {
+    (@ $trait:ident $method:ident $primitive:literal, $left:ty) => {
+        impl<T: Operand> $trait<T> for $left {
             type Output = Value;
             #[track_caller]
-            fn $method(self, other: $right) -> Value {
+            fn $method(self, other: T) -> Value {
                 self.with($primitive, &other.beside(&self))
             }
         }

@@ -56,14 +56,17 @@ impl Program {
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
+    /// The name that it was traced with.
     pub fn name(&self) -> String {
         let mut name = NO_TEXT;
         unsafe { sys::ricci_program_name(self.raw, &mut name) };
         text(name)
     }
+    /// The types of its parameters.
     pub fn params(&self) -> Vec<Type> {
         self.signature().0
     }
+    /// The types of its results.
     pub fn results(&self) -> Vec<Type> {
         self.signature().1
     }
@@ -144,14 +147,22 @@ impl Program {
         })
     }
     fn printed(&self) -> Result<String> {
-        unsafe extern "C" fn write(sink: *mut c_void, p: *const c_char, n: usize) {
-            let out = &mut *(sink as *mut Vec<u8>);
+        written(|sink, write| unsafe { sys::ricci_program_print(self.raw, sink, write) })
+    }
+}
+
+type Write = Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>;
+/// The text that `print` writes to the sink and function that it gets.
+pub(crate) fn written(print: impl FnOnce(*mut c_void, Write) -> *mut sys::ricci_status) -> Result<String> {
+    unsafe extern "C" fn write(sink: *mut c_void, p: *const c_char, n: usize) {
+        let out = &mut *(sink as *mut Vec<u8>);
+        if n != 0 {
             out.extend_from_slice(std::slice::from_raw_parts(p as *const u8, n));
         }
-        let mut out: Vec<u8> = Vec::new();
-        check(unsafe { sys::ricci_program_print(self.raw, &mut out as *mut _ as *mut c_void, Some(write)) })?;
-        String::from_utf8(out).map_err(|_| Error::here("the text of a program is not UTF-8"))
     }
+    let mut out: Vec<u8> = Vec::new();
+    check(print(&mut out as *mut _ as *mut c_void, Some(write)))?;
+    String::from_utf8(out).map_err(|_| Error::here("a text of the core is not UTF-8"))
 }
 
 impl fmt::Display for Program {

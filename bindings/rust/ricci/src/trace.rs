@@ -6,6 +6,7 @@ use crate::types::{DType, Type};
 use ricci_sys as sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
+use std::fmt;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe, Location};
 use std::ptr;
@@ -277,9 +278,11 @@ impl Value {
         }
         self.builder.context.type_of(known).unwrap_or(none)
     }
+    /// The type of its elements.
     pub fn dtype(&self) -> DType {
         self.ty().dtype
     }
+    /// Its sizes.
     pub fn dims(&self) -> Vec<i64> {
         self.ty().dims
     }
@@ -297,6 +300,12 @@ impl Value {
     }
 }
 
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Value({})", self.ty())
+    }
+}
+
 /// Where an operation on these values goes: the program that is traced, if it is inside of theirs, else the innermost
 /// of theirs.
 pub(crate) fn innermost(values: &[&Value]) -> Rc<Builder> {
@@ -311,10 +320,12 @@ pub(crate) fn innermost(values: &[&Value]) -> Rc<Builder> {
 }
 
 /// An attribute of an equation, by the name that the primitive gives it.
+#[derive(Clone, Debug)]
 pub struct Attribute {
     name: &'static str,
     data: Data,
 }
+#[derive(Clone, Debug)]
 enum Data {
     Int(i64),
     Float(f64),
@@ -328,30 +339,39 @@ enum Data {
 }
 
 impl Attribute {
+    /// A whole number.
     pub fn int(name: &'static str, x: i64) -> Attribute {
         Attribute { name, data: Data::Int(x) }
     }
+    /// A number.
     pub fn float(name: &'static str, x: f64) -> Attribute {
         Attribute { name, data: Data::Float(x) }
     }
+    /// A flag.
     pub fn bool(name: &'static str, x: bool) -> Attribute {
         Attribute { name, data: Data::Bool(x) }
     }
+    /// An element type.
     pub fn dtype(name: &'static str, x: DType) -> Attribute {
         Attribute { name, data: Data::DType(x) }
     }
+    /// A text.
     pub fn text(name: &'static str, x: &str) -> Attribute {
         Attribute { name, data: Data::Text(x.to_string()) }
     }
+    /// A list of whole numbers.
     pub fn ints(name: &'static str, x: &[i64]) -> Attribute {
         Attribute { name, data: Data::Ints(x.to_vec()) }
     }
+    /// A list of numbers.
     pub fn floats(name: &'static str, x: &[f64]) -> Attribute {
         Attribute { name, data: Data::Floats(x.to_vec()) }
     }
+    /// A program, such as the body of a loop.
     pub fn program(name: &'static str, x: &Program) -> Attribute {
         Attribute { name, data: Data::Program(x.clone()) }
     }
+    /// A list of programs, such as branches.
     pub fn programs(name: &'static str, x: &[Program]) -> Attribute {
         Attribute { name, data: Data::Programs(x.to_vec()) }
     }

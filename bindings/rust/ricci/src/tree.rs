@@ -2,6 +2,7 @@
 
 /// A value made of leaves of type `L`, in a fixed order.
 pub trait Tree<L> {
+    /// Visits all leaves, in order.
     fn each(&self, visit: &mut dyn FnMut(&L));
     /// What the type does not say: how long its vectors are.
     fn shape_of_tree(&self, lengths: &mut Vec<usize>) {
@@ -20,7 +21,9 @@ pub trait Tree<L> {
 
 /// A tree whose leaves can become leaves of another type; what it is made of stays.
 pub trait Mapped<L, M>: Tree<L> {
+    /// The same tree with the other leaves.
     type To: Tree<M>;
+    /// The tree whose leaves are what `f` makes of these.
     fn map(&self, f: &mut dyn FnMut(&L) -> M) -> Self::To;
 }
 

@@ -6,18 +6,31 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DType(pub u32);
 
+/// True or false.
 pub const BOOL: DType = DType(sys::RICCI_BOOL);
+/// A signed integer of 8 bits.
 pub const I8: DType = DType(sys::RICCI_I8);
+/// A signed integer of 16 bits.
 pub const I16: DType = DType(sys::RICCI_I16);
+/// A signed integer of 32 bits.
 pub const I32: DType = DType(sys::RICCI_I32);
+/// A signed integer of 64 bits.
 pub const I64: DType = DType(sys::RICCI_I64);
+/// An unsigned integer of 8 bits.
 pub const U8: DType = DType(sys::RICCI_U8);
+/// An unsigned integer of 16 bits.
 pub const U16: DType = DType(sys::RICCI_U16);
+/// An unsigned integer of 32 bits.
 pub const U32: DType = DType(sys::RICCI_U32);
+/// An unsigned integer of 64 bits.
 pub const U64: DType = DType(sys::RICCI_U64);
+/// A float of 16 bits (IEEE binary16).
 pub const F16: DType = DType(sys::RICCI_F16);
+/// A float of 16 bits with the exponent of f32.
 pub const BF16: DType = DType(sys::RICCI_BF16);
+/// A float of 32 bits.
 pub const F32: DType = DType(sys::RICCI_F32);
+/// A float of 64 bits.
 pub const F64: DType = DType(sys::RICCI_F64);
 
 impl DType {
@@ -38,7 +51,9 @@ impl fmt::Display for DType {
 /// An array type: elements and sizes, as in `f32[2,3]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
+    /// Of the elements.
     pub dtype: DType,
+    /// The sizes; none for one number.
     pub dims: Vec<i64>,
 }
 impl fmt::Display for Type {

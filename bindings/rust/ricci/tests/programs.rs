@@ -365,3 +365,38 @@ fn the_first_mistake_is_what_is_told() -> Result<()> {
     assert_eq!(e.place().map(|p| p.1), Some(line));
     Ok(())
 }
+
+#[test]
+fn numbers_of_every_kind_stand_beside_values() -> Result<()> {
+    let ctx = Context::new()?;
+    let f = ctx.trace("f", F32.shape(&[2]), |x| {
+        let right = (&x * 2.0f32 + 1.0).maximum(1i32) - 3;
+        2.0 * right.clone() + 1.0 / (right + 0.5f32)
+    })?;
+    let out = f.compile()?.run(&[&ctx.array(&[1.0f32, 4.0], &[2])?])?;
+    close(&out[0].to_vec()?, &[2.0 / 1.0 - 2.0 + 1.0 / 0.5, 2.0 * 6.0 + 1.0 / 6.5]);
+    let whole = ctx.trace("g", I32.shape(&[2]), |x| x * 3 - 1)?;
+    assert_eq!(whole.compile()?.run(&[&ctx.array(&[1i32, 2], &[2])?])?[0].to_vec::<i32>()?, [2, 5]);
+    Ok(())
+}
+
+#[test]
+fn everything_can_be_shown() -> Result<()> {
+    let ctx = Context::new()?;
+    let mut seen = String::new();
+    let f = ctx.trace("f", F32.shape(&[2]), |x| {
+        seen = format!("{:?} {:?}", x, ricci::Attribute::ints("axes", &[0]));
+        x.sin()
+    })?;
+    assert_eq!(seen, "Value(f32[2]) Attribute { name: \"axes\", data: Ints([0]) }");
+    let code = f.compile()?;
+    assert_eq!(format!("{:?}", f), "Program(f)");
+    assert_eq!(format!("{:?} {:?}", code, code.call()?), "Executable(f32[2] -> f32[2]) Call(f32[2] -> f32[2])");
+    assert_eq!(format!("{:?}", ctx), "Context(2 devices)");
+    let jit = ctx.jit(|x: Value| x.sin());
+    jit.call(ctx.scalar(1.0f32)?)?;
+    assert_eq!(format!("{:?}", jit), "Jit(1 compiled)");
+    assert!(code.dump("optimized")?.contains("sin"));
+    assert!(code.dump("no stage").is_err());
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! What lowerings write: numbers of a kernel, one for each point of its domain.
+//!
+//! [`Primitive::scalar`](crate::plugin::Primitive::scalar) says how one element of the results follows from the
+//! elements of the operands at the same place, [`Primitive::index`](crate::plugin::Primitive::index) how it follows from
+//! its place. Both are inlined into whatever reads the element, so a primitive becomes part of the kernels around it.
+use crate::array::{element_bytes, narrow_in_two_steps};
+use crate::context::Context;
+use crate::error::{check, Error, Result};
+use crate::types::{self, DType, Type};
+use ricci_sys as sys;
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::os::raw::c_void;
+
+/// A kernel under construction. The first mistake is kept, and returned when the rule has ended.
+pub struct Kernel {
+    raw: *mut sys::ricci_kernel_builder,
+    context: Context,
+    error: RefCell<Option<Error>>,
+}
+
+/// A number of a kernel, or a flag. Operations on it add instructions; it holds nothing itself.
+#[derive(Clone, Copy)]
+pub struct Scalar<'k> {
+    kernel: &'k Kernel,
+    id: sys::ricci_sval,
+}
+
+impl Kernel {
+    pub(crate) fn borrowed(raw: *mut sys::ricci_kernel_builder, context: Context) -> Kernel {
+        Kernel { raw, context, error: RefCell::new(None) }
+    }
+    pub(crate) fn scalar(&self, id: sys::ricci_sval) -> Scalar<'_> {
+        Scalar { kernel: self, id }
+    }
+    /// The ids of what a rule gives, or its first mistake.
+    pub(crate) fn ids(&self, results: &[Scalar<'_>]) -> Result<Vec<sys::ricci_sval>> {
+        match self.error.borrow_mut().take() {
+            Some(e) => Err(e),
+            None => Ok(results.iter().map(|s| s.id).collect()),
+        }
+    }
+    /// Runs `make`, unless there was a mistake before; after one a number is none.
+    fn made(&self, make: impl FnOnce(&mut sys::ricci_sval) -> Result<()>) -> Scalar<'_> {
+        let mut id = 0;
+        if self.error.borrow().is_none() {
+            if let Err(e) = make(&mut id) {
+                self.error.borrow_mut().get_or_insert(e);
+            }
+        }
+        self.scalar(id)
+    }
+    /// A place along a dimension.
+    pub fn index(&self, i: i64) -> Scalar<'_> {
+        self.made(|id| check(unsafe { sys::ricci_kernel_const_index(self.raw, i, id) }))
+    }
+    /// The number `x` with elements of type `dtype`; an integer must be what `x` is.
+    #[track_caller]
+    pub fn constant(&self, dtype: DType, x: f64) -> Scalar<'_> {
+        if narrow_in_two_steps(dtype) {
+            return self.constant(types::F32, x).astype(dtype);
+        }
+        let bytes = element_bytes(dtype, x);
+        self.made(|id| {
+            let bytes = bytes?;
+            check(unsafe { sys::ricci_kernel_const(self.raw, dtype.0, bytes.as_ptr() as *const c_void, id) })
+        })
+    }
+    /// The element of operand `i` at a place: one number for each of its dimensions.
+    pub fn load<'k>(&'k self, i: usize, place: &[Scalar<'k>]) -> Scalar<'k> {
+        let index: Vec<sys::ricci_sval> = place.iter().map(|s| s.id).collect();
+        self.made(|id| {
+            check(unsafe {
+                let operand = sys::ricci_kernel_operand(self.raw, i as u32);
+                sys::ricci_kernel_load(self.raw, operand, index.as_ptr(), index.len() as u32, id)
+            })
+        })
+    }
+    /// The type of operand `i`.
+    ///
+    /// # Panics
+    /// If there is no operand `i`.
+    pub fn operand_type(&self, i: usize) -> Type {
+        let id = unsafe { sys::ricci_kernel_array_type(self.raw, sys::ricci_kernel_operand(self.raw, i as u32)) };
+        assert!(id != 0, "the operation has no operand {}", i);
+        self.context.type_of(id).expect("an operand has a type of its context")
+    }
+    /// The sum of `term(i)` over i from 0 to `n` - 1.
+    pub fn sum<'k>(&'k self, n: i64, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>) -> Scalar<'k> {
+        let (low, high) = (self.index(0), self.index(n));
+        let i = self.made(|id| check(unsafe { sys::ricci_kernel_reduce(self.raw, sys::RICCI_S_ADD, low.id, high.id, id) }));
+        let x = term(i);
+        self.made(|id| check(unsafe { sys::ricci_kernel_yield(self.raw, x.id, id) }))
+    }
+    fn operation(&self, op: u32, dtype: u32, operands: &[Scalar<'_>]) -> Scalar<'_> {
+        let ids: Vec<sys::ricci_sval> = operands.iter().map(|s| s.id).collect();
+        self.made(|id| {
+            check(unsafe { sys::ricci_kernel_scalar(self.raw, op, dtype, ids.as_ptr(), ids.len() as u32, id) })
+        })
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Kernel")
+    }
+}
+impl fmt::Debug for Scalar<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scalar({}: {})", self.id, self.dtype())
+    }
+}
+
+impl<'k> Scalar<'k> {
+    /// The type of the number; bool for a flag.
+    pub fn dtype(self) -> DType {
+        DType(unsafe { sys::ricci_kernel_dtype(self.kernel.raw, self.id) })
+    }
+    /// Converted as C does, floats to integers saturating.
+    pub fn astype(self, dtype: DType) -> Scalar<'k> {
+        self.kernel.operation(sys::RICCI_S_CONVERT, dtype.0, &[self])
+    }
+    /// `on_true` where this flag holds, else `on_false`; both are computed.
+    pub fn select(self, on_true: Scalar<'k>, on_false: Scalar<'k>) -> Scalar<'k> {
+        self.kernel.operation(sys::RICCI_S_SELECT, 0, &[self, on_true, on_false])
+    }
+}
+
+/// What can stand beside a number of a kernel: another one, or a number of Rust, which takes its type.
+pub trait ScalarOperand<'k> {
+    /// This as a number of the kernel and type of `scalar`.
+    fn beside(self, scalar: Scalar<'k>) -> Scalar<'k>;
+}
+impl<'k> ScalarOperand<'k> for Scalar<'k> {
+    fn beside(self, _: Scalar<'k>) -> Scalar<'k> {
+        self
+    }
+}
+impl<'k> ScalarOperand<'k> for f64 {
+    #[track_caller]
+    fn beside(self, scalar: Scalar<'k>) -> Scalar<'k> {
+        scalar.kernel.constant(scalar.dtype(), self)
+    }
+}
+
+macro_rules! unary {
+    ($($name:ident = $op:ident),*) => {
+        impl<'k> Scalar<'k> {$(
+            #[doc = concat!("The operation `", stringify!($name), "` of kernels.")]
+            pub fn $name(self) -> Scalar<'k> {
+                self.kernel.operation(sys::$op, 0, &[self])
+            }
+        )*}
+    };
+}
+unary!(sin = RICCI_S_SIN, cos = RICCI_S_COS, tanh = RICCI_S_TANH, exp = RICCI_S_EXP, log = RICCI_S_LOG,
+       sqrt = RICCI_S_SQRT, abs = RICCI_S_ABS, sign = RICCI_S_SIGN, floor = RICCI_S_FLOOR, ceil = RICCI_S_CEIL,
+       not = RICCI_S_NOT);
+
+macro_rules! binary {
+    ($($name:ident = $op:ident),*) => {
+        impl<'k> Scalar<'k> {$(
+            #[doc = concat!("The operation `", stringify!($name), "` of kernels; comparisons give a flag.")]
+            #[track_caller]
+            pub fn $name(self, other: impl ScalarOperand<'k>) -> Scalar<'k> {
+                let other = other.beside(self);
+                self.kernel.operation(sys::$op, 0, &[self, other])
+            }
+        )*}
+    };
+}
+binary!(maximum = RICCI_S_MAX, minimum = RICCI_S_MIN, pow = RICCI_S_POW, atan2 = RICCI_S_ATAN2, lt = RICCI_S_LT,
+        le = RICCI_S_LE, gt = RICCI_S_GT, ge = RICCI_S_GE, and = RICCI_S_AND, or = RICCI_S_OR);
+
+macro_rules! operator {
+    ($($trait:ident $method:ident $op:ident),*) => {$(
+        impl<'k, T: ScalarOperand<'k>> $trait<T> for Scalar<'k> {
+            type Output = Scalar<'k>;
+            #[track_caller]
+            fn $method(self, other: T) -> Scalar<'k> {
+                let other = other.beside(self);
+                self.kernel.operation(sys::$op, 0, &[self, other])
+            }
+        }
+        impl<'k> $trait<Scalar<'k>> for f64 {
+            type Output = Scalar<'k>;
+            #[track_caller]
+            fn $method(self, other: Scalar<'k>) -> Scalar<'k> {
+                let first = self.beside(other);
+                first.kernel.operation(sys::$op, 0, &[first, other])
+            }
+        }
+    )*};
+}
+operator!(Add add RICCI_S_ADD, Sub sub RICCI_S_SUB, Mul mul RICCI_S_MUL, Div div RICCI_S_DIV);
+
+impl<'k> Neg for Scalar<'k> {
+    type Output = Scalar<'k>;
+    fn neg(self) -> Scalar<'k> {
+        self.kernel.operation(sys::RICCI_S_NEG, 0, &[self])
+    }
+}
