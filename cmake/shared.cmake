@@ -26,5 +26,6 @@ endif()
 target_link_libraries(ricci_shared PRIVATE ricci)
 
 # Packages put Abseil's shared libraries next to it. DT_RPATH, unlike DT_RUNPATH, also holds for what these load.
-set_target_properties(ricci_shared PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+# The same in the build folder, because CMake pads what it will replace by a colon, and that means the current folder.
+set_target_properties(ricci_shared PROPERTIES INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 target_link_options(ricci_shared PRIVATE -Wl,--disable-new-dtags)

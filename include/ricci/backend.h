@@ -215,7 +215,10 @@ enum {                                       /* ricci_backend.hdr.flags */
        RICCI_BACKEND_REFERENCE = 1u << 0,    /* no pass runs: each equation is a kernel of its own */
        RICCI_BACKEND_HOST_VISIBLE = 1u << 1, /* the host may read and write what alloc gives */
        RICCI_BACKEND_SOURCES = 1u << 2,      /* it compiles SOURCE lowerings for its kind */
-       RICCI_BACKEND_PROFILES = 1u << 3      /* its code can report steps (ricci_run_args.span) */
+       RICCI_BACKEND_PROFILES = 1u << 3,     /* its code can report steps (ricci_run_args.span) */
+       /* It looks into library calls: their library and state are those of the row. Otherwise they are of the core,
+        * which names the equation in what a launch returns. */
+       RICCI_BACKEND_OPEN_CALLS = 1u << 4
 };
 
 /* A device. Every function may be called on any thread at any time.

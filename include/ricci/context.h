@@ -66,10 +66,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_context_load_plugin(ricci_ctx* c, 
  * counts of its own; `auto`: whichever the device estimates to be cheaper, the right choice unless a measurement says
  * otherwise. A program with a check in a branch always runs in lanes, one with an operation that no kernel can hold is
  * always batched: results never depend on this option beyond rounding. The dump `decisions` of an executable shows what
- * was chosen and why. `cache_dir`: a folder in which compiled code is kept for other contexts and processes
- * (ricci/cache.h), made when it is first written to; nothing: none, the default. `cache_bytes`: about how large its
- * files may be together (1073741824 unless set; 0: no limit); the ones used least recently go first. Unknown keys and
- * values are errors that list the known ones. `PLUGIN.KEY` is an option of a plugin
+ * was chosen and why. `cache_dir`: a folder in which executables and compiled code are kept for other contexts and
+ * processes (ricci/cache.h), made when it is first written to; nothing: none, the default. `cache_bytes`: about how
+ * large its files may be together (1073741824 unless set; 0: no limit); the ones used least recently go first. Unknown
+ * keys and values are errors that list the known ones. `PLUGIN.KEY` is an option of a plugin
  * (`cuda.arch`), set before the plugin is added, which refuses keys that it does not know. A call that fails changes
  * nothing. Any thread, also within a callback; no lock is held while a backend is called. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_context_config(ricci_ctx* c, const char* key RICCI_LEN(key_len),

@@ -114,9 +114,9 @@ RICCI_API void ricci_executable_signature(const ricci_executable* x RICCI_NULLAB
 RICCI_API void ricci_pass_name(uint32_t i, ricci_str* out RICCI_NULLABLE RICCI_BORROWED(static));
 /* Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what was
  * estimated for it), `kernels`, `plan`, `checks` (what each code of a failed check means), `native` (the backend's own,
- * e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly`
- * on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes run again
- * for that. */
+ * e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides
+ * (`assembly` on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes
+ * run again for that. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_executable_dump(
     const ricci_executable* x, const char* stage RICCI_LEN(len), size_t len, void* sink RICCI_NULLABLE,
     void (*write)(void* sink, const char* p RICCI_LEN(n), size_t n));

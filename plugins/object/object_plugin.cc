@@ -157,7 +157,7 @@ std::string Option(ricci_ctx* ctx, const char* key) {
 
 ricci_status* Register(ricci_ctx* ctx, std::unique_ptr<Backend> backend) {
   ricci_backend b{};
-  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES, nullptr};
+  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_OPEN_CALLS, nullptr};
   b.kind = {"cpu", 3};
   b.name = {"object", 6};
   b.self = backend.get();

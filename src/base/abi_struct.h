@@ -19,7 +19,6 @@ namespace ricci { inline namespace v0 { namespace base {
 // No struct of the ABI is nearly as large: a size beyond it is memory that was never set, and is not read.
 inline constexpr uint32_t kLargestStruct = 4096;
 
-
 // A bit of hdr.flags: {RICCI_X, "RICCI_X"}.
 #define RICCI_FLAG(name) \
   { name, #name }

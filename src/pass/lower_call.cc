@@ -38,8 +38,9 @@ absl::Status CheckCall(const prim::Row& row, const ricci_library_plan& plan) {
 
 // ---- library calls ----
 
-// A planned call and what it is of: backends know neither primitives nor places, so a failure is named here. What is
-// thrown ends here too: code that a backend generates may have no tables for unwinding.
+// A planned call and what it is of: backends know neither primitives nor places, so a failure is named here, unless
+// the backend wants calls as they are. What is thrown ends here too: code that a backend generates may have no tables
+// for unwinding.
 struct NamedCall {
   const ricci_library* library;
   void* state;
@@ -181,12 +182,17 @@ absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const pri
     DropNamed(named.release());
     return wrong;
   }
-  const uint32_t flags =
-      (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
-  return ricci_plan_library{&kNamed,    named.release(),    std::max<int64_t>(plan.tasks, 1),
-                            op.n_in,    op.n_out,           plan.workspace_bytes,
-                            plan.flops, plan.scratch_bytes, flags,
-                            0};
+  ricci_plan_library call{};
+  call.library = options.open_calls ? l.library : &kNamed;
+  call.state = options.open_calls ? plan.state : named.release();
+  call.tasks = std::max<int64_t>(plan.tasks, 1);
+  call.n_in = op.n_in;
+  call.n_out = op.n_out;
+  call.workspace_bytes = plan.workspace_bytes;
+  call.flops = plan.flops;
+  call.scratch_bytes = plan.scratch_bytes;
+  call.flags = (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
+  return call;
 }
 
 // Lets the library plan the call, and adds it to the plan.

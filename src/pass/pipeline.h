@@ -41,6 +41,7 @@ struct Options {
   uint64_t alignment = 64;         // of the device's memory
   ricci_device* device = nullptr;  // for which library calls are planned
   void* native_context = nullptr;
+  bool open_calls = false;           // the backend sees libraries and their states (RICCI_BACKEND_OPEN_CALLS)
   std::span<const uint8_t> donate;   // per parameter
   std::shared_ptr<BodyCosts> costs;  // of held programs, as far as they are known; Lower makes its own
   // The backend's estimate; empty: it gives none, and sizes of arrays decide.

@@ -57,6 +57,7 @@ pass::Options CompileKey::PassOptions() const {
   options.alignment = device->alignment;
   options.device = Abi(device);
   options.native_context = device->backend.native_context;
+  options.open_calls = (device->backend.hdr.flags & RICCI_BACKEND_OPEN_CALLS) != 0;
   options.vmap = vmap;
   options.donate = donate;
   options.stages = stages;

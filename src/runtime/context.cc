@@ -223,7 +223,8 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   RICCI_ASSIGN(const ricci_backend backend,
                base::ReadStruct(&given, "backend",
                                 {RICCI_FLAG(RICCI_BACKEND_REFERENCE), RICCI_FLAG(RICCI_BACKEND_HOST_VISIBLE),
-                                 RICCI_FLAG(RICCI_BACKEND_SOURCES), RICCI_FLAG(RICCI_BACKEND_PROFILES)}));
+                                 RICCI_FLAG(RICCI_BACKEND_SOURCES), RICCI_FLAG(RICCI_BACKEND_PROFILES),
+                                 RICCI_FLAG(RICCI_BACKEND_OPEN_CALLS)}));
   const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
   RICCI_TRY(CheckBackend(backend, kind));
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));

@@ -228,11 +228,11 @@ TEST_F(HostileRows, FlagsThatNobodyKnows) {
             "sin: lowering: unknown flags in hdr.flags 4; known: 1 (RICCI_LOWERING_TRANSFORMABLE), 2 "
             "(RICCI_LOWERING_UPDATES)");
   ricci_backend b{};
-  b.hdr = {sizeof b, 16, nullptr};
+  b.hdr = {sizeof b, 32, nullptr};
   EXPECT_EQ(
       ErrorOf(ricci_backend_register(ctx, &b)),
-      "backend: unknown flags in hdr.flags 16; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE), "
-      "4 (RICCI_BACKEND_SOURCES), 8 (RICCI_BACKEND_PROFILES)");
+      "backend: unknown flags in hdr.flags 32; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE), "
+      "4 (RICCI_BACKEND_SOURCES), 8 (RICCI_BACKEND_PROFILES), 16 (RICCI_BACKEND_OPEN_CALLS)");
   ricci_context_opts o{};
   o.hdr = {sizeof o, 1, nullptr};
   ricci_ctx* none = nullptr;

@@ -569,6 +569,10 @@ pub const RICCI_BACKEND_SOURCES: u32 = 4;
 /// its code can report steps (ricci_run_args.span)
 pub const RICCI_BACKEND_PROFILES: u32 = 8;
 
+/// It looks into library calls: their library and state are those of the row. Otherwise they are of the core,
+/// which names the equation in what a launch returns.
+pub const RICCI_BACKEND_OPEN_CALLS: u32 = 16;
+
 /// the primitive has none, or not here
 pub const RICCI_CHECK_NO_DERIVATIVES: u32 = 1;
 

@@ -55,10 +55,10 @@ extern "C" {
     /// counts of its own; `auto`: whichever the device estimates to be cheaper, the right choice unless a measurement says
     /// otherwise. A program with a check in a branch always runs in lanes, one with an operation that no kernel can hold is
     /// always batched: results never depend on this option beyond rounding. The dump `decisions` of an executable shows what
-    /// was chosen and why. `cache_dir`: a folder in which compiled code is kept for other contexts and processes
-    /// (ricci/cache.h), made when it is first written to; nothing: none, the default. `cache_bytes`: about how large its
-    /// files may be together (1073741824 unless set; 0: no limit); the ones used least recently go first. Unknown keys and
-    /// values are errors that list the known ones. `PLUGIN.KEY` is an option of a plugin
+    /// was chosen and why. `cache_dir`: a folder in which executables and compiled code are kept for other contexts and
+    /// processes (ricci/cache.h), made when it is first written to; nothing: none, the default. `cache_bytes`: about how
+    /// large its files may be together (1073741824 unless set; 0: no limit); the ones used least recently go first. Unknown
+    /// keys and values are errors that list the known ones. `PLUGIN.KEY` is an option of a plugin
     /// (`cuda.arch`), set before the plugin is added, which refuses keys that it does not know. A call that fails changes
     /// nothing. Any thread, also within a callback; no lock is held while a backend is called.
     pub fn ricci_context_config(
@@ -562,9 +562,9 @@ extern "C" {
     pub fn ricci_pass_name(i: u32, out: *mut ricci_str);
     /// Text of a stage: `program` (as given), `optimized`, `decisions` (how each vmap and each kernel runs, and what was
     /// estimated for it), `kernels`, `plan`, `checks` (what each code of a failed check means), `native` (the backend's own,
-    /// e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides (`assembly`
-    /// on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes run again
-    /// for that.
+    /// e.g. LLVM IR), `object` (no text: an object file, its constants in it), a form that the device has besides
+    /// (`assembly` on cpu, `source`, `ptx` and `sass` on cuda), or the program after a pass, by the name of the pass. Passes
+    /// run again for that.
     pub fn ricci_executable_dump(
         x: *const ricci_executable,
         stage: *const c_char,
