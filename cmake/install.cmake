@@ -27,8 +27,8 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ricci-config.cmake.in ${
 # Before 1.0 a minor version may change the ABI.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ricci-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ricci-config.cmake ${PROJECT_BINARY_DIR}/ricci-config-version.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/aot.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin_entry.c.in
-              ${CMAKE_CURRENT_LIST_DIR}/plugin_forwarders.c ${CMAKE_CURRENT_LIST_DIR}/plugin_exports.map
+              ${CMAKE_CURRENT_LIST_DIR}/aot.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/plugin_entry.c.in ${CMAKE_CURRENT_LIST_DIR}/plugin_forwarders.c ${CMAKE_CURRENT_LIST_DIR}/plugin_exports.map
         DESTINATION ${ricci_package_dir})
 
 file(RELATIVE_PATH ricci_prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -37,6 +37,8 @@ test_packages='
   abigail-tools           # 2.2
   gdb                     # 13.1
   dpkg-dev                # 1.21.22
+  file                    # 5.44; cpack asks it which files are shared objects
+  make                    # 4.3; the template of a plugin in C
 '
 
 build_only=no

@@ -25,6 +25,10 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME ricci-${PROJECT_VERSION})
-set(CPACK_SOURCE_IGNORE_FILES "/[.]git/" "/build[^/]*/" "/[.]venv/" "/out/" "/[.]cache/" "/target/" "__pycache__"
-                              "[.]egg-info" "[.]pyc$" "/compile_commands[.]json$")
+# Of the folders that .gitignore names, within this one, wherever that lies.
+string(REGEX REPLACE "([.+*()$?|{}])" "[\\1]" sources "${PROJECT_SOURCE_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES
+    "^${sources}/[.]git(/|$)" "^${sources}/(.*/)?build[^/]*/" "^${sources}/[.]venv/" "^${sources}/out/"
+    "^${sources}/(.*/)?[.]cache/" "^${sources}/bindings/rust/target/" "/__pycache__/" "[.]egg-info" "[.]pyc$"
+    "/compile_commands[.]json$")
 include(CPack)

@@ -74,9 +74,10 @@ void Pool::Stop() {
 // Whether the threads are those of a parent process, which fork does not copy.
 bool Pool::IsForked() const { return forks_ != g_forks.load(std::memory_order_relaxed); }
 
-// In the child of a fork: neither the threads nor the condition on which they sleep will ever end.
+// In the child of a fork: neither the threads nor the condition on which they sleep will ever end, and what the
+// threads' handles name may be threads of the child by now. They are left alone.
 void Pool::Forget() {
-  for (std::thread& t : threads_) t.detach();
+  (void)new std::vector<std::thread>(std::move(threads_));
   threads_.clear();
   (void)beds_.release();
   beds_ = std::make_unique<Beds>();

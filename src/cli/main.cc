@@ -25,6 +25,10 @@ GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are ope
   --config cuda.arch=sm_90a        no GPU is needed, and programs are only compiled
   --config cuda.disassembler=FILE  nvdisasm, for `ricci compile --dump sass`
 
+The CPU backend (--device cpu):
+  --config cpu.affinity=0-3,6      the processors that its threads run on
+  --config cpu.debug=gdb,perf      shows them functions and lines of generated code
+
 A first program (f.ricci):
 
   program f(%x: f32[3]) {

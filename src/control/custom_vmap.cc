@@ -9,6 +9,7 @@
 // its batch is the derivative of what the rule made, as in JAX. An operand of `of` is batched there if its value or its
 // tangent is; if only tangents are, the values are no batch, and the derivative is that of `body`. Reverse mode, which
 // JAX refuses, splits `body`.
+#include "base/foreign_call.h"
 #include "control/call.h"
 #include "ricci/callback.h"
 #include "transform/jvp.h"
@@ -120,7 +121,8 @@ absl::Status BatchByRule(Builder& b, const StructuralOp& h, const ricci_callback
   ricci_batch_args front = a;
   front.in = in.data();
   front.in_dims = dims.data();
-  RICCI_TRY(base::FromAbi(rule.batch(rule.self, trace::Abi(&b), &h.op, &front)));
+  RICCI_TRY(base::CallForeign([&] { return base::Cat("custom_vmap: rule ", h.text("rule")); },
+                              [&] { return rule.batch(rule.self, trace::Abi(&b), &h.op, &front); }));
   return CheckGiven(b, h, a);
 }
 

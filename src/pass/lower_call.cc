@@ -176,9 +176,13 @@ absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const pri
   plan.device = options.device;
   const bool on_host = base::View(l.target) == "*";
   plan.native_context = on_host ? nullptr : options.native_context;
-  RICCI_TRY(prim::CallRule(row, "plan", [&] { return l.library->plan(l.self, &op, &plan); }));
-  named->state = plan.state;
-  if (absl::Status wrong = CheckCall(row, plan); !wrong.ok()) {
+  const size_t n_lowerings = row.lowerings.size();
+  RICCI_TRY(base::CallForeign([&] { return prim::NameOfRule(row, "plan"); },
+                              [&] { return l.library->plan(l.self, &op, &plan); }));
+  named->state = plan.state;  // from here on it must be dropped
+  absl::Status wrong = prim::CheckLowerings(row, "plan", n_lowerings);
+  if (wrong.ok()) wrong = CheckCall(row, plan);
+  if (!wrong.ok()) {
     DropNamed(named.release());
     return wrong;
   }
@@ -199,6 +203,7 @@ absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const pri
 absl::StatusOr<PlanLowering::Callee> PlanLowering::Library(Frame& frame, const ir::Equation& eqn, const trace::Op& op,
                                                            const ricci_lowering& l) {
   const prim::Row& row = registry_.Get(eqn.prim);
+  writer_.ReserveLibrary();
   const auto call = PlanLibrary(options_, row, frame.f, eqn, *op.get(), l);
   if (!call.ok()) return transform::AtEquation(call.status(), frame.f, eqn, "plan");
   return Callee{RICCI_STEP_LIBRARY, {writer_.AddLibrary(row.name, *call, {&frame.f, &eqn})}, call->workspace_bytes};

@@ -1,5 +1,7 @@
 #include "pass/plan_writer.h"
 
+#include <algorithm>
+
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
@@ -32,10 +34,15 @@ uint32_t PlanWriter::AddConstant(const std::shared_ptr<const ir::ConstantData>& 
 
 // ---- steps ----
 
+void PlanWriter::ReserveLibrary() {
+  const size_t n = plan_.libraries.size();
+  if (n == plan_.libraries.capacity()) plan_.libraries.reserve(std::max<size_t>(8, 2 * n));
+}
+
 uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site) {
+  plan_.libraries.push_back(call);
   out_.library_names.emplace_back(name);
   out_.call_sites.push_back(site);
-  plan_.libraries.push_back(call);
   return static_cast<uint32_t>(plan_.libraries.size() - 1);
 }
 

@@ -40,6 +40,8 @@ class PlanWriter {
   void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location) {
     plan_.Step(kind, index, buffers, location);
   }
+  // Room for one more call, so that AddLibrary can always take over its state.
+  void ReserveLibrary();
   // The plan owns `call.state` from here on. Returns the number of the call.
   uint32_t AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site);
   // Returns the number of an equal one if there is one.

@@ -38,12 +38,12 @@ absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const Compil
   return code;
 }
 
-// Nothing where executables are not kept, or there is no memory for the key.
+// Nothing where executables are not kept, or the key cannot be made.
 std::optional<ExecutableKey> KeptBy(CodeCache& cache, const CompileKey& key) {
   if (!cache.is_on()) return std::nullopt;
   try {
     return ExecutableKey::Of(key);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {  // no memory, or a backend that does not keep to the contract
     return std::nullopt;
   }
 }
@@ -58,7 +58,9 @@ absl::StatusOr<base::Ref<CompiledCode>> LoadOrCompile(CodeCache& cache, CompileK
   }
   std::string machine_code;
   RICCI_ASSIGN(auto code, CompileAnew(std::move(key), options, config, &machine_code));
-  if (!machine_code.empty()) StoreExecutable(cache, *kept, *code, machine_code);
+  // What the backend depends on (its number of threads) may have been changed meanwhile.
+  const std::optional<ExecutableKey> now = machine_code.empty() ? std::nullopt : KeptBy(cache, code->key());
+  if (now && now->about == kept->about) StoreExecutable(cache, *kept, *code, machine_code);
   return code;
 }
 

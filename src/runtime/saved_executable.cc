@@ -74,7 +74,7 @@ void StoreExecutable(CodeCache& cache, const ExecutableKey& key, const CompiledC
     const absl::StatusOr<std::string> plan = WritePlan(code.lowered());
     if (!plan.ok()) return;
     cache.StoreExecutable(key.Text(), Written({code.program().name, key.about, key.program, *plan, machine_code}));
-  } catch (const std::exception&) {  // no memory: it is not kept
+  } catch (...) {  // no memory: it is not kept
   }
 }
 

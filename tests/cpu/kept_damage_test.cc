@@ -1,5 +1,6 @@
 // Damage to whole executables that a cache keeps: what was changed, cut off, or written by a process that was killed is
 // a miss, and programs compute what they always do.
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,6 +169,8 @@ TEST(KeptDamage, OfAProcessThatIsKilled) {
   const TemporaryFolder folder;
   uint64_t found = 0;
   for (int round = 0; round < 8; ++round) {
+    int began[2];  // the child writes when it has stored everything once
+    ASSERT_EQ(pipe(began), 0);
     const pid_t child = fork();
     if (child == 0) {
       for (;;) {
@@ -175,11 +178,15 @@ TEST(KeptDamage, OfAProcessThatIsKilled) {
         for (const auto& path : folder.Files()) std::filesystem::remove(path, ignored);
         Process p(folder.path());
         for (int version = 1; version <= 6; ++version) p.Run(version);
+        [[maybe_unused]] const ssize_t written = write(began[1], "", 1);
       }
     }
+    pollfd beginning = {began[0], POLLIN, 0};
+    EXPECT_EQ(poll(&beginning, 1, 60'000), 1);
     usleep(static_cast<useconds_t>(60'000 + 37'000 * round));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
+    for (const int end : began) close(end);
     Process p(folder.path());
     ExpectProducts(p, 6);
     EXPECT_EQ(p.stats().refused, 0u) << "a reader sees whole entries or none";

@@ -3,6 +3,7 @@
  * Each case is a process of its own, because the filter of system calls stays. A case prints what differs and exits
  * with 1; with 77 if the kernel does not allow what it needs. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,24 @@ static void run_all(Bound* bound, int times) {
   }
 }
 
+/* Whether no thread of the process blocks signals. */
+static int signals_are_open(void) {
+  DIR* const threads = opendir("/proc/self/task");
+  if (threads == NULL) return 1;
+  int open = 1;
+  for (const struct dirent* t; (t = readdir(threads)) != NULL;) {
+    char path[300], line[300];
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", t->d_name);
+    FILE* const status = t->d_name[0] == '.' ? NULL : fopen(path, "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+      if (strncmp(line, "SigBlk:", 7) == 0 && strtoull(line + 7, NULL, 16) != 0) open = 0;
+    }
+    if (status != NULL) fclose(status);
+  }
+  closedir(threads);
+  return open;
+}
+
 /* On one thread a bound call allocates nothing, locks nothing, makes no system call; with workers, only what wakes them
  * and waits for them. */
 static int bound_calls(const char* threads, const long* allowed, size_t n_allowed, int may_lock) {
@@ -130,8 +149,8 @@ static int bound_calls(const char* threads, const long* allowed, size_t n_allowe
   Bound bound[kCount];
   for (size_t p = 0; p < kCount; ++p) bound[p] = bind(ctx, kPrograms[p]);
   run_all(bound, 10);
-  usleep(300000); /* a thread that is being started blocks signals, and the filter's would end the process */
-  run_all(bound, 10);
+  /* A thread that is being started blocks signals, of which the filter's would end the process. */
+  for (int i = 0; i < 3000 && !signals_are_open(); ++i) usleep(10000);
   if (!filter_system_calls(allowed, n_allowed)) return kSkipped;
   reset_counts();
   run_all(bound, kRuns);

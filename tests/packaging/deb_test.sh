@@ -35,7 +35,7 @@ if ! git -C "$source" rev-parse --git-dir >/dev/null 2>&1; then
   exit 0
 fi
 tar -tzf "$work"/ricci-*.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | grep -v '^$' | sort >"$work/packed"
-git -C "$source" ls-files | sort >"$work/kept"
+git -C "$source" ls-files --cached --others --exclude-standard | sort >"$work/kept"
 diff "$work/kept" "$work/packed" || { echo "the tarball is not what is under version control" >&2; exit 1; }
 rm -rf "$work"
 echo "packages are complete"

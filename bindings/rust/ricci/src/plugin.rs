@@ -1,9 +1,9 @@
 //! Primitives written in Rust.
 //!
 //! A [`Primitive`] says which types its results have and what it is in terms of other primitives; derivatives, batches
-//! and code follow from that, unless it has rules of its own. A shared object of them is a crate of type `cdylib` that depends on `ricci` with the
-//! feature `plugin` (and without its default ones) and has one [`plugin!`](crate::plugin). A host can add them to its
-//! own context by [`Context::add_primitives`](crate::Context::add_primitives).
+//! and code follow from that, unless it has rules of its own. A shared object of them is a crate of type `cdylib` that
+//! depends on `ricci` with the feature `plugin` (and without its default ones) and has one [`plugin!`](crate::plugin).
+//! A host can add them to its own context by [`Context::add_primitives`](crate::Context::add_primitives).
 use crate::context::{header, Context};
 use crate::error::{check, Result};
 pub use crate::lowering::{Kernel, Scalar, ScalarOperand};
