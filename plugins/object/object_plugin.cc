@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "blocked_factors.h"
 #include "codegen/schedule.h"
 #include "gemm.h"
 #include "kernel_codegen.h"
@@ -189,6 +190,7 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     auto unit = ObjectUnit::Create(processor, workspace == "own", error);
     if (unit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
     if (ricci_status* s = AddProducts(ctx)) return s;
+    if (ricci_status* s = AddBlockedFactors(ctx)) return s;
     return Register(ctx, std::make_unique<Backend>(Backend{ctx, std::move(unit)}));
   });
 }

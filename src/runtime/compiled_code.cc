@@ -278,7 +278,8 @@ absl::StatusOr<EventRef> CompiledCode::Enqueue(RunFrame& frame, const StreamRef&
   device()->SettleSome();
   frame.args.stream = stream->native();
   void* native = nullptr;
-  RICCI_TRY(base::FromAbi(backend.enqueue(code_, &frame.args, Event::Done, run.get(), &native)));
+  RICCI_TRY(base::CallForeign([&] { return FunctionName("enqueue"); },
+                              [&] { return backend.enqueue(code_, &frame.args, Event::Done, run.get(), &native); }));
   run->Started(native);
   device()->Keep(kept);
   frame.stream = stream;
@@ -296,7 +297,8 @@ absl::Status CompiledCode::Capture(RunFrame& frame, const Stream& stream) const 
     RICCI_TRY(device()->CopyTo(frame.args.failed_check, &kNone, sizeof kNone, nullptr));
   }
   frame.args.stream = stream.native();
-  RICCI_TRY(base::FromAbi(backend.capture(code_, &frame.args)));
+  RICCI_TRY(
+      base::CallForeign([&] { return FunctionName("capture"); }, [&] { return backend.capture(code_, &frame.args); }));
   frame.is_captured = true;
   return absl::OkStatus();
 }
@@ -318,6 +320,14 @@ absl::Status CompiledCode::CheckStatus(uint32_t check) const {
 
 ricci_status* CompiledCode::FailedCheck(uint32_t check) const {
   return base::AtBorder([&] { return CheckStatus(check); });
+}
+
+std::string CompiledCode::FunctionName(std::string_view function) const {
+  return base::Cat("backend ", device()->kind, ": ", function, " of program ", program().name);
+}
+
+ricci_status* CompiledCode::RunThrew() const {
+  return base::AtBorder([&] { return base::Thrown(FunctionName("run")); });
 }
 
 }}}  // namespace ricci::v0::runtime

@@ -103,9 +103,15 @@ class CompiledCode final : public base::Shared {
   absl::StatusOr<RunFrame*> NewFrame(Stream* stream) const;
   void FreeFrame(RunFrame* frame) const;
 
-  ricci_status* Run(RunFrame& frame) const {
+  // Has no border around it, because a bound call comes straight here: what a backend throws ends in it.
+  ricci_status* Run(RunFrame& frame) const noexcept {
     frame.failed_check = RICCI_NO_CHECK;
-    ricci_status* s = device()->backend.run(code_, &frame.args);
+    ricci_status* s = nullptr;
+    try {
+      s = device()->backend.run(code_, &frame.args);
+    } catch (...) {
+      return RunThrew();
+    }
     return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : FailedCheck(frame.failed_check);
   }
   // Starts a run, on devices whose runs are enqueued; it uses what `after` wrote. After a failure nothing has been
@@ -132,6 +138,9 @@ class CompiledCode final : public base::Shared {
   absl::Status Refused(absl::Status status, const ricci_code_info& info) const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
+  // Of a function of the backend, for messages.
+  std::string FunctionName(std::string_view function) const;
+  ricci_status* RunThrew() const;  // only within a catch block
   absl::Status UploadConstants();
   bool MayUse(const RunFrame& frame, const Stream* stream) const;
   // The kernel, library call or source that a step runs, or `copy`.

@@ -22,6 +22,34 @@ def cholesky(name, n, dtype):
                   f" %l: {t} = cholesky(%a) return %l }}")
 
 
+def eye(t, shape):
+    """Ones on the diagonal of the last two dimensions, as `%d` of type t."""
+    dims, rank = ",".join(map(str, shape)), len(shape)
+    i = f"i32[{dims}]"
+    return (f" %i: {i} = iota() dtype=i32 shape=[{dims}] dimension={rank - 2}"
+            f" %j: {i} = iota() dtype=i32 shape=[{dims}] dimension={rank - 1} %e: bool[{dims}] = eq(%i, %j)"
+            f" %d: {t} = convert_element_type(%e) new_dtype={t[:3]}")
+
+
+def solve(name, n, left, lower, turned, batch=()):
+    """Of triangular matrices with a diagonal that makes them easy."""
+    a, b = batch + (n, n), batch + ((n, 33) if left else (33, n))
+    ta, tb = (f"f64[{','.join(map(str, shape))}]" for shape in (a, b))
+    flag = lambda v: "true" if v else "false"
+    return (name, f"program {name}(%x: {ta}, %b: {tb}) {{{eye(ta, a)} %c: {ta} = constant {float(n)}"
+                  f" %s: {ta} = mul(%c, %d) %a: {ta} = add(%x, %s) %y: {tb} = triangular_solve(%a, %b)"
+                  f" left_side={flag(left)} lower={flag(lower)} transpose_a={flag(turned)} return %y }}")
+
+
+def no_factor(name, n):
+    """Where the Cholesky factor of a matrix that has none is NaN; only the second half of it is at fault."""
+    t, bools, ints = square(n, "f64"), square(n, "bool"), square(n, "i32")
+    return (name, f"program {name}(%x: {t}) {{{eye(t, (n, n))} %k: i32[{n},{n}] = constant {n - 10}"
+                  f" %p: {bools} = lt(%i, %k) %z: {t} = constant -1.0 %s: {t} = select_n(%p, %z, %d)"
+                  f" %a: {t} = mul(%s, %d) %l: {t} = cholesky(%a) %q: {bools} = ne(%l, %l)"
+                  f" %r: {ints} = convert_element_type(%q) new_dtype=i32 return %r }}")
+
+
 PROGRAMS = [
     ("elementwise", "program elementwise(%x: f32[1003], %y: f32[1003]) { %a: f32[1003] = sin(%x)"
                     " %b: f32[1003] = mul(%a, %y) %c: f32[1003] = exp(%b) return %c, %a }"),
@@ -56,6 +84,12 @@ PROGRAMS = [
              f" rhs_contract=[0] %t{i}: f64[40,40] = tanh(%s{i}) " for i in range(40)) + "return %t39 }"),
     cholesky("cholesky_f32", 12, "f32"),
     cholesky("cholesky_f64", 70, "f64"),
+    cholesky("cholesky_blocks", 200, "f32"),
+    no_factor("cholesky_none", 100),
+    solve("solve_left", 130, True, True, False),
+    solve("solve_left_turned", 200, True, True, True),
+    solve("solve_right", 130, False, False, False, (2,)),
+    solve("solve_right_turned", 150, False, True, True),
     ("ffts", "program ffts(%x: f32[8,120]) { %z: c64[8,61] = fft(%x) fft_type=\"RFFT\" fft_lengths=[120]"
              " %r: f32[8,61] = real(%z) %i: f32[8,61] = imag(%z) return %z, %r, %i }"),
     ("sorts", "program sorts(%x: f32[1000]) { %y: f32[1000] = sort(%x) dimension=0 is_stable=true num_keys=1 return %y }"),

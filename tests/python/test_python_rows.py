@@ -129,7 +129,7 @@ class Exceptions(unittest.TestCase):
         with self.assertRaises(ValueError) as caught:
             call(row)
         self.assertIs(caught.exception, own)
-        self.assertIn(f"raised by plugin python:{name}: primitive {name}: rule {rule}", own.__notes__)
+        self.assertIn(f"raised by plugin python-{name.replace('.', '-')}: primitive {name}: rule {rule}", own.__notes__)
 
     def test_of_each_rule(self):
         x = np.ones(3, np.float32)

@@ -205,7 +205,7 @@ class _Registration:
 
     @property
     def plugin(self):
-        return f"python:{self.row.name}"
+        return "python-" + self.row.name.replace(".", "-")  # plugins have no dot in their names
 
     def _registered(self, c, definition):
         """attach: without errcheck, whose exception could not pass through C."""
