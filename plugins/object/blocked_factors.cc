@@ -58,7 +58,8 @@ Value HasNone(const Value& lower_half, Dims shape) {
 
 Value InLowerTriangle(const Value& x) {
   ricci_builder* const b = x.builder;
-  return lax::ge(lax::iota(b, DType::kI32, x.shape(), x.rank() - 2), lax::iota(b, DType::kI32, x.shape(), x.rank() - 1));
+  return lax::ge(lax::iota(b, DType::kI32, x.shape(), x.rank() - 2),
+                 lax::iota(b, DType::kI32, x.shape(), x.rank() - 1));
 }
 
 // A matrix that is not positive definite has no factor at all: all of the lower triangle is NaN.
@@ -108,8 +109,8 @@ constexpr Lowering kSolve = {.decompose = Solve, .match = IsLarge, .target = "cp
 }  // namespace
 
 ricci_status* AddBlockedFactors(ricci_ctx* ctx) {
-  for (const auto& [name, lowering] : {std::pair<std::string_view, const Lowering*>{"cholesky", &kCholesky},
-                                       {"triangular_solve", &kSolve}}) {
+  for (const auto& [name, lowering] :
+       {std::pair<std::string_view, const Lowering*>{"cholesky", &kCholesky}, {"triangular_solve", &kSolve}}) {
     ricci_prim row = 0;
     if (ricci_status* s = ricci_prim_find(ctx, name.data(), name.size(), &row)) return s;
     const ricci_lowering l = ToAbi(*lowering);

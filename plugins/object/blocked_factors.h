@@ -8,7 +8,7 @@ namespace ricci::object {
 // Gives `cholesky` and `triangular_solve` of real matrices above kBlock rows decompositions for the target `cpu`; call
 // from attach. What is smaller stays generated loops.
 ricci_status* AddBlockedFactors(ricci_ctx* ctx);
-inline constexpr int64_t kBlock = 64;
+inline constexpr int64_t kBlock = 32;
 
 }  // namespace ricci::object
 #endif
