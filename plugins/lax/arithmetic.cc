@@ -32,17 +32,23 @@ Value RemSecond(const Eqn&, const Value& t, std::span<const Value> in, const Val
 }
 
 // ---- simplify ----
+// f8e8m0fnu has no negative numbers: neg gives NaN, which must not be simplified away.
+bool IsNegative(const Producer& p) { return p.Is("neg") && p.operand(0).dtype() != DType::kF8E8M0FNU; }
+
+Values SimplerNeg(const Eqn& e, std::span<const Value> in) {
+  return e.in(0).dtype() == DType::kF8E8M0FNU ? Values{} : rules::Involution(e, in);
+}
 Value SimplerAdd(const Eqn&, std::span<const Value> in) {
   if (IsSplat(in[0], 0)) return in[1];
   if (IsSplat(in[1], 0)) return in[0];
-  if (const Producer p(in[1]); p.Is("neg")) return sub(in[0], p.operand(0));
-  if (const Producer p(in[0]); p.Is("neg")) return sub(in[1], p.operand(0));
+  if (const Producer p(in[1]); IsNegative(p)) return sub(in[0], p.operand(0));
+  if (const Producer p(in[0]); IsNegative(p)) return sub(in[1], p.operand(0));
   return {};
 }
 Value SimplerSub(const Eqn&, std::span<const Value> in) {
   if (IsSplat(in[1], 0)) return in[0];
   if (IsSplat(in[0], 0)) return neg(in[1]);
-  if (const Producer p(in[1]); p.Is("neg")) return add(in[0], p.operand(0));
+  if (const Producer p(in[1]); IsNegative(p)) return add(in[0], p.operand(0));
   return {};
 }
 Value SimplerMul(const Eqn& e, std::span<const Value> in) {
@@ -127,7 +133,7 @@ constexpr Row kRows[] = {
      .jvp = rules::kLinear,
      .transpose = rules::TransposeEach<NegativeCt>,
      .batch = rules::kElementwise,
-     .simplify = rules::Involution,
+     .simplify = SimplerNeg,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_NEG>>,
      .examples = "(f64[2,3]); "
                  "(c128[2,3]); "

@@ -41,7 +41,8 @@ Callbacks::Callbacks() {
 }
 
 Callbacks::~Callbacks() {
-  for (const auto& [name, f] : by_name_) {
+  for (const auto& named : by_name_) {
+    const ricci_callback& f = named.second;
     if (f.drop_self != nullptr) base::CallQuietly([&] { f.drop_self(f.self); });
   }
 }
