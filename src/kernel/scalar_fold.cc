@@ -194,6 +194,7 @@ Val ScalarFolder::SimplifyFloat(uint32_t op, Val x, Val y) {
 Val ScalarFolder::SimplifyUnary(uint32_t op, Val x) {
   const ricci_inst inst = table_[x].inst;
   const bool same = inst.op == op;
+  if (inst.dtype == RICCI_F8E8M0FNU && inst.op == RICCI_S_NEG) return 0;  // NaN: it has no negative numbers
   if (op == RICCI_S_NEG && HasForms(inst.dtype)) return index_.MulByConstant(x, -1);
   if (op == RICCI_S_NEG) return same ? inst.a : 0;
   if (op == RICCI_S_ABS && types::IsInteger(inst.dtype)) {
