@@ -217,7 +217,8 @@ TEST_F(PartRuns, AFailureOfTheDriver) {
     const std::string call = failed(), why = s == nullptr ? "" : Message(s);
     fail(0, 0, 0);
     if (call.empty()) break;
-    EXPECT_TRUE(why.empty() || why == "copy: the driver refuses" || why.find(call) != why.npos) << call << ": " << why;
+    EXPECT_TRUE(why.empty() || why == "test:5: test.copy: copy: the driver refuses" || why.find(call) != why.npos)
+        << call << ": " << why;
     refused += why.find("cuGraph") != why.npos;
     CallsOfRun(f, {Seven(3)}, WantedOfThree(Seven(3)));
   }
