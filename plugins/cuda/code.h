@@ -12,6 +12,8 @@
 
 namespace ricci::cuda {
 
+class StepTimes;
+
 class Code {
  public:
   // What is refused is named in `info`.
@@ -40,6 +42,7 @@ class Code {
     Current& current;
     LibraryRun libraries;
     RunSlot* slot = nullptr;
+    StepTimes* times = nullptr;  // of a profiled run by the records of CUPTI, else null
   };
 
   Code(Gpu& device, const ricci_compile_args& a)
@@ -68,13 +71,20 @@ class Code {
   const PlanPart* PartAt(const Run& run, uint32_t step) const;
   ricci_status* LaunchPart(Run& run, const PlanPart& part);
   ricci_status* Start(Run& run);
+  ricci_status* StartSteps(Run& run);
   ricci_status* Steps(Run& run, StepRange range);
   ricci_status* Step(Run& run, uint32_t i);
   ricci_status* IssueStep(Run& run, const ricci_plan_step& step);
-  ricci_status* IssueTimed(Run& run, uint32_t i);
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);
+
+  // ---- code_profile.cc ----
+  uint32_t RecordsOf(const Run& run, const ricci_plan_step& step) const;
+  ricci_status* IssueTimed(Run& run, uint32_t i);
+  ricci_status* IssueByEvents(Run& run, uint32_t i);
+  ricci_status* ReportSteps(Run& run);
+  ricci_status* StartRecorded(Run& run);
 
   Gpu& device_;
   const ricci_compile_args given_;  // its tables live as long as the code

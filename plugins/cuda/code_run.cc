@@ -2,16 +2,13 @@
 // part (plan_parts.h), a run issues its steps in order, and what is between those that need the host is a graph each;
 // the host waits for functions of its own and for each value that a loop or branch of its own depends on. All steps are
 // issued one by one when all graphs are in flight, and loops where the host may want to end one. A profiled run issues
-// its steps too, and waits for each. A captured run is the nodes of the plan's graph in the graph of the host, which
+// its steps too (code_profile.cc). A captured run is the nodes of the plan's graph in the graph of the host, which
 // has no word of the host to report to: what its checks have found stays on the device.
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "code.h"
 #include "conditions.h"
-#include "timer.h"
 
 namespace ricci::cuda {
 namespace {
@@ -31,12 +28,6 @@ ricci_status* InPart(ricci_status* failed) {
   ricci_status* const out = ricci_status_make(ricci_status_code(failed), all.data(), all.size());
   ricci_status_free(failed);
   return out;
-}
-
-uint64_t Now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 }  // namespace
@@ -96,6 +87,11 @@ ricci_status* Code::LaunchPart(Run& run, const PlanPart& part) {
 ricci_status* Code::Start(Run& run) {
   if (ricci_status* failed = Stopped(run.args)) return failed;
   if (plan_parts_.is_one() && MayLaunch(run, plan_parts_.parts[0])) return LaunchPart(run, plan_parts_.parts[0]);
+  const bool is_recorded = run.args.span != nullptr && device_.recorder() != nullptr;
+  return is_recorded ? StartRecorded(run) : StartSteps(run);
+}
+
+ricci_status* Code::StartSteps(Run& run) {
   if (ricci_status* failed = Issue(device_, SetFailedCheck(run), run.stream)) return failed;
   if (ricci_status* failed = Steps(run, {0, given_.plan->n_steps})) return failed;
   return Issue(device_, ReadFailedCheck(run), run.stream);
@@ -244,18 +240,6 @@ ricci_status* Code::IssueStep(Run& run, const ricci_plan_step& step) {
     if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;
   }
   return Issue(device_, work, run.stream);
-}
-
-// The host waits for the step. Its end is when that is over, and it took as long as the device says.
-ricci_status* Code::IssueTimed(Run& run, uint32_t i) {
-  Timer timer(device_);
-  uint64_t taken_ns = 0;
-  const uint64_t issued_ns = Now();
-  if (ricci_status* failed = timer.Begin(run.stream)) return failed;
-  if (ricci_status* failed = IssueStep(run, given_.plan->steps[i])) return failed;
-  if (ricci_status* failed = timer.End(run.stream, taken_ns)) return failed;
-  const uint64_t end_ns = Now(), begin_ns = std::max(issued_ns, end_ns - std::min(end_ns, taken_ns));
-  return run.current.Outside([&] { return run.args.span(run.args.span_self, i, 0, begin_ns, end_ns), nullptr; });
 }
 
 ricci_status* Code::Step(Run& run, uint32_t i) {

@@ -7,6 +7,7 @@
 #include "line_sort.h"
 #include "offline.h"
 #include "ordered_scatter.h"
+#include "recorder.h"
 
 namespace ricci::cuda {
 namespace {
@@ -209,6 +210,7 @@ Settings SettingsOf(ricci_ctx* ctx) {
   option("cuda.disassembler", settings.disassembler);
   option("cuda.scatter", settings.scatter);
   option("cuda.nvtx", settings.nvtx);
+  option("cuda.cupti", settings.cupti);
   if (!compiler.empty()) settings.compilers = {compiler};
   return settings;
 }
@@ -247,6 +249,10 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (!settings.nvtx.empty() && (nvtx = OpenNvtx(settings.nvtx, error)) == nullptr) {
       return Fail(RICCI_NOT_FOUND, error);
     }
+    std::shared_ptr<Recorder> recorder;
+    if (!settings.cupti.empty() && (recorder = Recorder::Open(settings.cupti, error)) == nullptr) {
+      return Fail(RICCI_NOT_FOUND, error);
+    }
     if (ricci_status* failed = AddLowerings(ctx, settings)) return failed;
     compiler->disassembler = settings.disassembler;
     if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
@@ -261,6 +267,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
       std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed, ctx);
       if (device == nullptr) return failed;
       device->SetNvtx(nvtx);
+      device->SetRecorder(recorder);
       const ricci_backend b = Table(*device, target);
       if ((failed = ricci_backend_register(ctx, &b)) != nullptr) return failed;
       device.release();

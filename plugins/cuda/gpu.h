@@ -26,6 +26,7 @@ struct Settings {
   std::string architecture;         // not empty: one device that only compiles for it, without a driver (offline.h)
   std::string scatter = "ordered";  // or `sorted`, or `atomics` (ordered_scatter.h)
   std::string nvtx;                 // a library with ranges for profilers (nvtx.h); empty: none
+  std::string cupti;                // the path of libcupti, for times of profiled runs (recorder.h); empty: events
 };
 
 inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated
@@ -44,6 +45,7 @@ ricci_status* Guard(Body body) noexcept {
 }
 
 class Conditions;
+class Recorder;
 
 // What the host captures in a stream: its graph, and the nodes that come last in the stream.
 struct Captured {
@@ -74,6 +76,9 @@ class Gpu {
   // Null: runs have no ranges.
   const Nvtx* nvtx() const { return nvtx_.get(); }
   void SetNvtx(std::shared_ptr<const Nvtx> nvtx) { nvtx_ = std::move(nvtx); }
+  // Null: profiled runs take their times by events.
+  Recorder* recorder() const { return recorder_.get(); }
+  void SetRecorder(std::shared_ptr<Recorder> recorder) { recorder_ = std::move(recorder); }
 
   // OK, or what the driver said of that call. If it says that the context is gone, the device is lost from now on.
   ricci_status* Check(const char* call, CuResult result) const;
@@ -121,6 +126,7 @@ class Gpu {
   std::shared_ptr<const Driver> driver_;
   std::unique_ptr<ModuleCompiler> compiler_;
   std::shared_ptr<const Nvtx> nvtx_;
+  std::shared_ptr<Recorder> recorder_;
   const std::unique_ptr<Conditions> conditions_;
   std::string name_;
   CuDevice device_ = 0;

@@ -1,6 +1,14 @@
 #include "timer.h"
 
+#include <time.h>
+
 namespace ricci::cuda {
+
+uint64_t MonotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 Timer::~Timer() {
   for (CuEvent event : {begin_, end_}) {

@@ -5,6 +5,8 @@
 
 namespace ricci::cuda {
 
+uint64_t MonotonicNow();  // ns of CLOCK_MONOTONIC, as spans of profiles have them
+
 // The device's context is current.
 class Timer {
  public:

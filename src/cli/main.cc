@@ -24,6 +24,7 @@ GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are ope
   --config cuda.compiler=FILE      libnvrtc.so.13 or .12, likewise
   --config cuda.arch=sm_90a        no GPU is needed, and programs are only compiled
   --config cuda.disassembler=FILE  nvdisasm, for `ricci compile --dump sass`
+  --config cuda.cupti=FILE         libcupti.so.13 of CUDA 13.0: times of `ricci run --profile` are its records
 
 The CPU backend (--device cpu):
   --config cpu.affinity=0-3,6      the processors that its threads run on

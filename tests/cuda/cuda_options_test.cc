@@ -42,8 +42,8 @@ TEST_F(CudaOptions, MistypedKey) {
   Set("cuda.ach", "sm_90a");
   EXPECT_EQ(
       Message(Add()),
-      "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.disassembler, cuda.driver, "
-      "cuda.nvtx, cuda.scatter");
+      "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.cupti, cuda.disassembler, "
+      "cuda.driver, cuda.nvtx, cuda.scatter");
 }
 
 TEST_F(CudaOptions, UnknownWayToScatter) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernel_library.h"
+#include "standin_cupti.h"
 #include "standin_graph.h"
 
 namespace ricci::cuda::standin {
@@ -55,7 +56,8 @@ CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, con
     }
     return AddCaptured(m, call, *s, {name.empty() ? call : name, std::move(work), nullptr, 0});
   }
-  m.Push(*s, name.empty() ? call : name, std::move(work), gives_back);
+  const std::string step = name.empty() ? call : name;
+  m.Push(*s, step, Recorded(call, step, std::move(work)), gives_back);
   return kCuSuccess;
 }
 
