@@ -51,7 +51,7 @@ class ObjectLoader {
     std::vector<T> table;
     if (offset > object_.size() || bytes > object_.size() - offset) return table;
     table.resize(bytes / sizeof(T));
-    std::memcpy(table.data(), object_.data() + offset, table.size() * sizeof(T));
+    if (!table.empty()) std::memcpy(table.data(), object_.data() + offset, table.size() * sizeof(T));
     return table;
   }
   std::string_view NameOf(uint32_t at, const Elf64_Shdr& names) const {

@@ -242,7 +242,10 @@ std::vector<HostileCase> Blocks() {
       {"operation_of_no_operands",
        [](const RuleCall& c) { return ricci_kernel_scalar(c.k, RICCI_S_ADD, 0, &v, 0, &v); }},
       {"operation_of_many_operands",
-       [](const RuleCall& c) { return ricci_kernel_scalar(c.k, RICCI_S_ADD, 0, &v, 4, &v); }},
+       [](const RuleCall& c) {
+         const ricci_sval many[] = {v, v, v, v};
+         return ricci_kernel_scalar(c.k, RICCI_S_ADD, 0, many, 4, &v);
+       }},
       {"convert_to_nothing",
        [](const RuleCall& c) { return ricci_kernel_scalar(c.k, RICCI_S_CONVERT, 99, &(v = At(c, 0)), 1, &v); }},
       {"constant_of_no_dtype", [](const RuleCall& c) { return ricci_kernel_const(c.k, 99, &v, &v); }},
