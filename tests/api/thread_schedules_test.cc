@@ -169,7 +169,8 @@ class ThreadSchedules : public SmallProgram {};
 // Binding the host's memory is for devices that have it.
 TEST_F(ThreadSchedules, OfSeeds) {
   if (!OnHost()) GTEST_SKIP() << "the host's memory";
-  const int from = FromEnvironment("RICCI_SCHEDULES_FROM", 0), n = FromEnvironment("RICCI_SCHEDULES", 2000);
+  const int from = FromEnvironment("RICCI_SCHEDULES_FROM", 0),
+            n = FromEnvironment("RICCI_SCHEDULES", RICCI_SANITIZERS == 1 ? 200 : 2000);
   for (int seed = from; seed < from + n && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     uint32_t cancel = 0;
