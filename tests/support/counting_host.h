@@ -5,6 +5,7 @@
 #define RICCI_TESTS_SUPPORT_COUNTING_HOST_H_
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "support/program_runner.h"
 
@@ -45,7 +46,9 @@ class CountingHost {
     hooks_.free = [](void* self, void* p, size_t size, size_t) { static_cast<CountingHost*>(self)->Free(p, size); };
     hooks_.log_self = this;
     hooks_.log = [](void* self, uint32_t, const char* msg, size_t len) {
-      static_cast<CountingHost*>(self)->log.append(msg, len).append("\n");
+      auto& host = *static_cast<CountingHost*>(self);
+      std::lock_guard lock(host.log_mutex_);
+      host.log.append(msg, len).append("\n");
     };
   }
   ~CountingHost() {
@@ -81,6 +84,7 @@ class CountingHost {
     std::free(p);
   }
 
+  std::mutex log_mutex_;  // of `log`, to which any thread may write
   ricci_hooks hooks_{};
 };
 
