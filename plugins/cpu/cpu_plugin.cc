@@ -200,12 +200,11 @@ ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uin
 }
 
 // `cpu.debug`: who is shown the code; `cpu.affinity`: processors of the pool's threads.
-ricci_status* ReadOptions(const ricci_ctx* ctx, Settings& settings) {
+ricci_status* ReadOptions(ricci_ctx* ctx, Settings& settings) {
   const auto option = [&](std::string_view key) {
     ricci_str text{};
-    return ricci_context_option(const_cast<ricci_ctx*>(ctx), key.data(), key.size(), &text) != 0
-               ? std::string_view(text.ptr, text.len)
-               : std::string_view();
+    return ricci_context_option(ctx, key.data(), key.size(), &text) != 0 ? std::string_view(text.ptr, text.len)
+                                                                         : std::string_view();
   };
   const std::string_view debug = option("cpu.debug"), affinity = option("cpu.affinity");
   settings.viewers = {.gdb = debug == "gdb" || debug == "gdb,perf", .perf = debug == "perf" || debug == "gdb,perf"};

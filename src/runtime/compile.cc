@@ -38,11 +38,12 @@ absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const Compil
   return code;
 }
 
-// Nothing where executables are not kept, or the key cannot be made.
-std::optional<ExecutableKey> KeptBy(CodeCache& cache, const CompileKey& key) {
+// What `make` gives; nothing where executables are not kept, or if it cannot.
+template <typename Make>
+auto IfKept(CodeCache& cache, const CompileKey& key, Make make) -> decltype(make(key)) {
   if (!cache.is_on()) return std::nullopt;
   try {
-    return ExecutableKey::Of(key);
+    return make(key);
   } catch (...) {  // no memory, or a backend that does not keep to the contract
     return std::nullopt;
   }
@@ -51,7 +52,7 @@ std::optional<ExecutableKey> KeptBy(CodeCache& cache, const CompileKey& key) {
 // From the cache of compiled code, unless the stages are to be seen; else compiled, and kept there.
 absl::StatusOr<base::Ref<CompiledCode>> LoadOrCompile(CodeCache& cache, CompileKey key, const CompileOptions& options,
                                                       const Options& config) {
-  const std::optional<ExecutableKey> kept = KeptBy(cache, key);
+  const std::optional<ExecutableKey> kept = IfKept(cache, key, ExecutableKey::Of);
   if (!kept) return CompileAnew(std::move(key), options, config, nullptr);
   if (config.dump_dir.empty()) {
     if (auto code = LoadExecutable(cache, *kept, key)) return code;
@@ -59,8 +60,9 @@ absl::StatusOr<base::Ref<CompiledCode>> LoadOrCompile(CodeCache& cache, CompileK
   std::string machine_code;
   RICCI_ASSIGN(auto code, CompileAnew(std::move(key), options, config, &machine_code));
   // What the backend depends on (its number of threads) may have been changed meanwhile.
-  const std::optional<ExecutableKey> now = machine_code.empty() ? std::nullopt : KeptBy(cache, code->key());
-  if (now && now->about == kept->about) StoreExecutable(cache, *kept, *code, machine_code);
+  if (!machine_code.empty() && IfKept(cache, code->key(), ExecutableKey::AboutOf) == kept->about) {
+    StoreExecutable(cache, *kept, *code, machine_code);
+  }
   return code;
 }
 

@@ -51,14 +51,20 @@ std::string LineOf(const CompileKey& key) {
 
 }  // namespace
 
-std::optional<ExecutableKey> ExecutableKey::Of(const CompileKey& key) {
+std::optional<std::string> ExecutableKey::AboutOf(const CompileKey& key) {
   const Device& device = *key.devices[0];
   if (device.backend.code_version == nullptr || key.devices.size() != 1 || !MayBeKept(*key.program)) {
     return std::nullopt;
   }
   const std::optional<std::string> origin = device.context->Origin(), lines = LinesOf(device);
   if (!origin || !lines) return std::nullopt;
-  return ExecutableKey{*origin + *lines + LineOf(key), file::WriteProgram(*key.program)};
+  return *origin + *lines + LineOf(key);
+}
+
+std::optional<ExecutableKey> ExecutableKey::Of(const CompileKey& key) {
+  std::optional<std::string> about = AboutOf(key);
+  if (!about) return std::nullopt;
+  return ExecutableKey{*std::move(about), file::WriteProgram(*key.program)};
 }
 
 std::string ExecutableKey::Text() const {

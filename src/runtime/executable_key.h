@@ -18,6 +18,8 @@ struct ExecutableKey {
 
   // Nothing if the executable cannot be kept: its backend cannot save code, or there is something that no key says.
   static std::optional<ExecutableKey> Of(const CompileKey& key);
+  // Only `about`, without writing the program.
+  static std::optional<std::string> AboutOf(const CompileKey& key);
   // By which the cache finds an entry.
   std::string Text() const;
 };

@@ -8,6 +8,7 @@
 #include "cpu/source_rows.h"
 #include "runtime/cache_entry.h"
 #include "runtime/saved_executable.h"
+#include "support/another_process.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
@@ -60,18 +61,6 @@ class Host {
  private:
   ProgramRunner runner_;
 };
-
-template <typename Body>
-void InAnotherProcess(Body body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    body();
-    _exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-}
 
 TEST(KeptCode, ASecondProcessGeneratesNone) {
   const TemporaryFolder folder;

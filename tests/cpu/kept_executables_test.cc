@@ -8,6 +8,7 @@
 #include "cpu/backend_with.h"
 #include "cpu/kept_programs.h"
 #include "cpu/source_rows.h"
+#include "support/another_process.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
@@ -44,18 +45,6 @@ class Host {
  private:
   ProgramRunner runner_;
 };
-
-template <typename Body>
-void InAnotherProcess(Body body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    body();
-    _exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-}
 
 void ExpectSame(const Executed& got, const Executed& want, std::string_view text) {
   EXPECT_EQ(got.error, want.error) << text;

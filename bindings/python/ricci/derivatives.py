@@ -52,37 +52,35 @@ def _check_value(transformation, made, has_aux):
     return auxiliary
 
 
-def value_and_grad(function, argnums=0, has_aux=False):
-    """The function that gives (value, gradient by the arguments `argnums`), or ((value, auxiliary), gradient)."""
-    check_callable("value_and_grad", function)
+def _with_gradient(transformation, function, argnums, has_aux, with_value):
+    """The function that gives (what the function gives, its gradient); the former is None unless `with_value`."""
+    check_callable(transformation, function)
 
     @functools.wraps(function)
     @in_a_trace
     def call(*arguments, **named):
-        made, leaves, tree = _chosen("value_and_grad", function, argnums, arguments, named)
-        _check_value("value_and_grad", made, has_aux)
-        n = len(made.program.results)
-        program = made.program.grad(range(len(leaves)), with_value=True)
+        made, leaves, tree = _chosen(transformation, function, argnums, arguments, named)
+        _check_value(transformation, made, has_aux)
+        n = len(made.program.results) if with_value else 0
+        program = made.program.grad(range(len(leaves)), with_value=with_value)
         found = current().inline(program, leaves + made.captured)
-        return made.output.build(found[:n]), tree.build(found[n:])
+        return made.output.build(found[:n]) if with_value else None, tree.build(found[n:])
     return call
+
+
+def value_and_grad(function, argnums=0, has_aux=False):
+    """The function that gives (value, gradient by the arguments `argnums`), or ((value, auxiliary), gradient)."""
+    return _with_gradient("value_and_grad", function, argnums, has_aux, with_value=True)
 
 
 def grad(function, argnums=0, has_aux=False):
     """The function that gives the gradient by the arguments `argnums`, or (gradient, auxiliary)."""
-    check_callable("grad", function)
+    both = _with_gradient("grad", function, argnums, has_aux, with_value=has_aux)
 
     @functools.wraps(function)
-    @in_a_trace
     def call(*arguments, **named):
-        made, leaves, tree = _chosen("grad", function, argnums, arguments, named)
-        _check_value("grad", made, has_aux)
-        n = len(made.program.results)
-        program = made.program.grad(range(len(leaves)), with_value=has_aux)
-        found = current().inline(program, leaves + made.captured)
-        if not has_aux:
-            return tree.build(found)
-        return tree.build(found[n:]), made.output.build(found[:n])[1]
+        value, gradient = both(*arguments, **named)
+        return (gradient, value[1]) if has_aux else gradient
     return call
 
 
