@@ -172,10 +172,11 @@ void KernelPrinter::Loop(uint32_t i) {
        "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
 }
 
-// One thread of a team stores an element that all of it have read, if a run gives operand and result one memory
-// (in_place_access.cc): none may be late.
+// One thread of a team stores an element that others of it have read, if a run gives operand and result one memory
+// (in_place_access.cc): none may be late. All have read what is not in a loop that they share, and the last trip of a
+// scan those beyond it, which repeat it.
 bool KernelPrinter::MayBeOverOperand(uint32_t store) const {
-  if (team_.size == 1 || team_.inside[store] != 0) return false;
+  if (team_.size == 1 || (team_.inside[store] != 0 && !IsInCutScan(store))) return false;
   const ricci_kernel_buffer& to = k_.buffers[RICCI_BUFFER_OF(At(store).imm)];
   for (uint32_t i = 1; i < store; ++i) {
     if (At(i).op != RICCI_K_LOAD || At(i).a != At(store).a) continue;

@@ -24,7 +24,8 @@ class Finder {
       return Team::Alone(k_, "no reduction, scan or parallel loop of " + std::to_string(kShortLoop) + " trips");
     if (!Worth()) return Team::Alone(k_, std::to_string(points_) + " points, whose loops do not read in order");
     if (!PrivateArraysAllow()) return Team::Alone(k_, "its loops fill private arrays");
-    team_.columns = !in_order_ && stores_always_ && across_ && points_ >= kWarp && all_outside_ && !scans_;
+    team_.columns = !in_order_ && stores_always_ && across_ && points_ >= kWarp && all_outside_ && !scans_ &&
+                    (points_ % kWarp == 0 || !stores_inside_);
     team_.size = team_.columns ? kBlock / kWarp : points_ < kFewPoints && longest_ >= kLongLoop ? kBlock : kWarp;
     if (may_keep_rows_) KeepRows();
     team_.reason = std::to_string(points_) + (points_ == 1 ? " point" : " points") + ", loops of " +
@@ -57,11 +58,13 @@ class Finder {
     const uint32_t parent = blocks_.parent[i];
     team_.inside[i] = parent != 0 && (team_.shared[parent] != 0 || team_.inside[parent] != 0);
     const ricci_inst& q = k_.insts[i];
-    stores_always_ &= q.op != RICCI_K_STORE || parent == 0 || team_.inside[i] != 0;
+    const bool store = q.op == RICCI_K_STORE;
+    stores_always_ &= !store || parent == 0 || team_.inside[i] != 0;
+    stores_inside_ |= store && team_.inside[i] != 0;
     const bool scan = q.op == RICCI_K_SCAN, apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
     if ((!apart && !scan) || team_.inside[i] != 0) return;
     const std::optional<int64_t> trips = codegen::TripsOf(k_, i);
-    if (!trips || *trips < kShortLoop) return;
+    if (!trips || *trips < kShortLoop || (scan && !StoresBetweenTrips(i))) return;
     team_.shared[i] = 1;
     longest_ = std::max(longest_, *trips);
     codegen::Strides strides(k_, i, blocks_.close[i], nullptr);
@@ -72,6 +75,14 @@ class Finder {
     }
     all_outside_ &= parent == 0;
     scans_ |= scan;
+  }
+
+  // Where all threads of a team meet: its stores are in no other block.
+  bool StoresBetweenTrips(uint32_t scan) const {
+    for (uint32_t i = scan + 1; i < blocks_.close[scan]; ++i) {
+      if (k_.insts[i].op == RICCI_K_STORE && blocks_.parent[i] != scan) return false;
+    }
+    return true;
   }
 
   // A row that is too long for the registers of a warp may fit into those of a block.
@@ -107,8 +118,9 @@ class Finder {
   std::optional<codegen::Strides> across_points_;  // along the last dimension of the domain
   bool in_order_ = false, across_ = false;
   bool scans_ = false;
-  bool stores_always_ = true;  // no store of a point is in a branch, so that all threads of a block may meet before it
-  bool all_outside_ = true;    // the shared loops are in no other block, so that all threads of a block meet there
+  bool stores_inside_ = false;  // of the loops that are shared
+  bool stores_always_ = true;   // no store of a point is in a branch, so that all threads of a block may meet before it
+  bool all_outside_ = true;     // the shared loops are in no other block, so that all threads of a block meet there
 };
 
 }  // namespace
