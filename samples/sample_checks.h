@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "add_device.h"
 #include "ricci/ricci.h"
 
 static int sample_faults = 0;
@@ -36,13 +37,24 @@ static inline void expect_close(const char* what, const double* got, const doubl
 }
 
 /* ---- contexts and programs ---- */
-/* With the built-in primitives, the CPU backend and the plugin at `path`. */
-static inline ricci_ctx* context_with(const char* path) {
+/* For the words NAME PLUGIN [--device cpu|cuda] [--config KEY=VALUE]..., which it leaves as they are: a context with
+ * the built-in primitives, the device and, if `with_plugin`, the plugin. Other words end the process. */
+static inline ricci_ctx* context_of(int argc, char** argv, int with_plugin) {
   ricci_ctx* ctx;
   check(ricci_context_create(NULL, &ctx));
   check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
-  check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
-  if (path != NULL) check(ricci_context_load_plugin(ctx, path, strlen(path)));
+  char** const words = malloc((size_t)argc * sizeof *words); /* add_device takes its own out */
+  memcpy(words, argv, (size_t)argc * sizeof *words);
+  check(add_device(ctx, &argc, words));
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s PLUGIN [--device cpu|cuda] [--config KEY=VALUE]...\n", words[0]);
+    exit(2);
+  }
+  if (with_plugin) check(ricci_context_load_plugin(ctx, words[1], strlen(words[1])));
+  free(words);
+  ricci_device_desc d = {{sizeof d, 0, NULL}};
+  ricci_device_info(ricci_device_get(ctx, 0), &d);
+  printf("device: %.*s\n", (int)d.kind.len, d.kind.ptr);
   return ctx;
 }
 static inline ricci_program* parsed(ricci_ctx* ctx, const char* text) {
@@ -91,26 +103,24 @@ static inline ricci_executable* compiled(const ricci_program* f) {
   check(ricci_compile(f, NULL, &x));
   return x;
 }
-static inline uint64_t bytes_of(ricci_ctx* ctx, ricci_type t) {
-  ricci_type_desc d = ricci_type_desc_default();
-  check(ricci_type_get(ctx, t, &d));
-  uint64_t bytes = ricci_dtype_size(d.dtype);
-  for (uint32_t i = 0; i < d.rank; ++i) bytes *= (uint64_t)d.dims[i];
-  return bytes;
-}
-/* Compiles f and runs it once; slots: the arrays of all parameters, then of all results. Takes f over. */
+/* Compiles f and runs it once. slots: where the numbers of all parameters lie, and where those of all results go; at
+ * most 16 of each. On a GPU they are copied to its memory and back. Takes f over. */
 static inline void run_once(ricci_ctx* ctx, ricci_program* f, void* const* slots) {
   ricci_executable* const x = compiled(f);
   uint32_t n_in, n_out;
-  const ricci_type *in, *out;
-  ricci_call* call;
-  ricci_executable_signature(x, &n_in, &in, &n_out, &out);
-  check(ricci_call_create(x, &call));
-  for (uint32_t i = 0; i < n_in + n_out; ++i) {
-    check(ricci_call_bind(call, i, slots[i], bytes_of(ctx, i < n_in ? in[i] : out[i - n_in])));
+  const ricci_type* types;
+  ricci_array *in[16], *out[16];
+  ricci_executable_signature(x, &n_in, &types, &n_out, NULL);
+  for (uint32_t i = 0; i < n_in; ++i) {
+    check(ricci_array_from_host(ricci_device_get(ctx, 0), types[i], slots[i], NULL, &in[i]));
   }
-  check(ricci_call_run(call));
-  ricci_call_release(call), ricci_executable_release(x), ricci_program_release(f);
+  check(ricci_executable_run(x, in, n_in, out, n_out, NULL));
+  for (uint32_t i = 0; i < n_out; ++i) {
+    check(ricci_array_copy_to_host(out[i], slots[n_in + i], ricci_array_bytes(out[i])));
+    ricci_array_release(out[i]);
+  }
+  for (uint32_t i = 0; i < n_in; ++i) ricci_array_release(in[i]);
+  ricci_executable_release(x), ricci_program_release(f);
 }
 
 /* ---- kernels ---- */

@@ -1,10 +1,15 @@
 // Tries the plugin block_tridiagonal against a dense solve: solutions, gradients by all operands, batches, one kernel
-// in lanes, and what it refuses. block_tridiagonal_test PLUGIN
+// in lanes, and what it refuses.
+// block_tridiagonal_test PLUGIN [--device cpu|cuda] [--config KEY=VALUE]... [--small]
+// With --small, for slow devices, it solves once and takes the gradients of one batch.
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ricci/emit.hpp>
 #include <ricci/lax.hpp>
 #include <ricci/ricci.hpp>
+
+#include "../add_device.h"
 
 using ricci::Array, ricci::Value;
 
@@ -71,15 +76,26 @@ struct Data {
     l = Numbers(ctx, with(kSize), 1), d = Numbers(ctx, with(kSize), 2, true), u = Numbers(ctx, with(kSize), 3);
     b = Numbers(ctx, with(kColumns), 4), weights = Numbers(ctx, with(kColumns), 5);
   }
+  // The same for the dense solve, which runs on the CPU wherever the solver runs.
+  Data OnCpu() const {
+    Data out = *this;
+    for (Array* a : {&out.l, &out.d, &out.u, &out.b, &out.weights}) {
+      *a = ricci::device_put(*a, ricci::Context(a->context()).device("cpu"));
+    }
+    return out;
+  }
   Array l, d, u, b, weights;
 };
 
 // ---- tests ----
-void TestOne(const ricci::Context& ctx) {
-  const Data a(ctx);
-  ExpectClose("solution", ricci::jit(Solve)(a.l, a.d, a.u, a.b), ricci::jit(DenseSolve)(a.l, a.d, a.u, a.b));
+void TestSolution(const ricci::Context& ctx) {
+  const Data a(ctx), c = a.OnCpu();
+  ExpectClose("solution", ricci::jit(Solve)(a.l, a.d, a.u, a.b), ricci::jit(DenseSolve)(c.l, c.d, c.u, c.b));
+}
+void TestGradients(const ricci::Context& ctx) {
+  const Data a(ctx), c = a.OnCpu();
   const auto [l, d, u, b] = ricci::jit(ricci::grad<0, 1, 2, 3>(Loss))(a.l, a.d, a.u, a.b, a.weights);
-  const auto [dl, dd, du, db] = ricci::jit(ricci::grad<0, 1, 2, 3>(DenseLoss))(a.l, a.d, a.u, a.b, a.weights);
+  const auto [dl, dd, du, db] = ricci::jit(ricci::grad<0, 1, 2, 3>(DenseLoss))(c.l, c.d, c.u, c.b, c.weights);
   ExpectClose("gradient by the blocks left of the diagonal", l, dl);
   ExpectClose("gradient by the diagonal", d, dd);
   ExpectClose("gradient by the blocks right of it", u, du);
@@ -90,17 +106,23 @@ template <typename F>
 Array Mapped(F f, const Data& a, ricci::Schedule schedule) {
   return ricci::jit(ricci::vmap(f, 0, {.schedule = schedule}))(a.l, a.d, a.u, a.b, a.weights);
 }
-void TestBatches(const ricci::Context& ctx) {
+void TestLanes(const ricci::Context& ctx) {
   const Data a(ctx, {kBatch});
-  const auto by_diagonal = ricci::grad<1>(Loss);
-  const Array expected = Mapped(ricci::grad<1>(DenseLoss), a, ricci::Schedule::kAuto);
-  ExpectClose("gradients of a batch, batched", Mapped(by_diagonal, a, ricci::Schedule::kBatched), expected);
-  ExpectClose("gradients of a batch, in lanes", Mapped(by_diagonal, a, ricci::Schedule::kLanes), expected);
-  const Data one(ctx);
+  ExpectClose("gradients of a batch, in lanes", Mapped(ricci::grad<1>(Loss), a, ricci::Schedule::kLanes),
+              Mapped(ricci::grad<1>(DenseLoss), a.OnCpu(), ricci::Schedule::kAuto));
+}
+void TestBatches(const ricci::Context& ctx) {
+  const Data a(ctx, {kBatch}), on_cpu = a.OnCpu();
+  ExpectClose("gradients of a batch, batched", Mapped(ricci::grad<1>(Loss), a, ricci::Schedule::kBatched),
+              Mapped(ricci::grad<1>(DenseLoss), on_cpu, ricci::Schedule::kAuto));
+  const Data one(ctx), c = one.OnCpu();
   const auto right = ricci::vmap(Solve, {ricci::kUnbatched, ricci::kUnbatched, ricci::kUnbatched, 0});
   const auto dense = ricci::vmap(DenseSolve, {ricci::kUnbatched, ricci::kUnbatched, ricci::kUnbatched, 0});
   ExpectClose("many right-hand sides of one matrix", ricci::jit(right)(one.l, one.d, one.u, a.b),
-              ricci::jit(dense)(one.l, one.d, one.u, a.b));
+              ricci::jit(dense)(c.l, c.d, c.u, on_cpu.b));
+}
+void TestKernels(const ricci::Context& ctx) {
+  const Data a(ctx, {kBatch});
   const auto program = ricci::make_program(ricci::vmap(ricci::grad<1>(Loss), 0, {.schedule = ricci::Schedule::kLanes}),
                                            a.l, a.d, a.u, a.b, a.weights);
   const uint32_t kernels = ricci::Executable::compile(program).stats().kernels;
@@ -142,11 +164,17 @@ void TestRefusals(const ricci::Context& ctx) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 2) return std::puts("usage: block_tridiagonal_test PLUGIN"), 2;
   ricci::Context ctx;
+  if (ricci_status* failed = add_device(ctx.handle(), &argc, argv)) throw ricci::Error(failed);
+  const bool is_small = argc == 3 && std::strcmp(argv[2], "--small") == 0;
+  if (argc != 2 && !is_small) {
+    return std::puts("usage: block_tridiagonal_test PLUGIN [--device cpu|cuda] [--config KEY=VALUE]... [--small]"), 2;
+  }
   ctx.load_plugin(argv[1]);
-  TestOne(ctx);
-  TestBatches(ctx);
+  std::printf("device: %s\n", std::string(ctx.device().kind()).c_str());
+  TestSolution(ctx);
+  TestLanes(ctx);
+  if (!is_small) TestKernels(ctx), TestGradients(ctx), TestBatches(ctx);
   TestRefusals(ctx);
   return faults != 0;
 } catch (const ricci::Error& e) {

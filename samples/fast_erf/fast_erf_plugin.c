@@ -6,8 +6,9 @@
  * row.
  *
  * Of the lowerings of a row that match an operation and a target, the one with the highest priority is used; those of
- * built-in rows have priority 0. `match` leaves every other type to the row's own. A shorter formula would do for one
- * target only: `lowering.target = ricci_str_of("cuda")`. A library's function is a lowering of the kind LIBRARY.
+ * built-in rows have priority 0. `match` leaves every other type to the row's own. This one names no target, so the
+ * formula becomes part of kernels on the CPU and on GPUs alike; one for GPUs only would say
+ * `lowering.target = ricci_str_of("cuda")`. A library's function is a lowering of the kind LIBRARY.
  */
 #include "ricci/writer.h"
 

@@ -1,5 +1,5 @@
 /* Tries the plugin fast_erf: erf of f32 is computed by its formula, in the kernel of the function around it, erf of f64
- * as before. fast_erf_test PLUGIN
+ * as before; on a GPU, in the CUDA kernel. fast_erf_test PLUGIN [--device cpu|cuda] [--config KEY=VALUE]...
  */
 #include "../sample_checks.h"
 
@@ -22,13 +22,27 @@ static void test_numbers(ricci_ctx* ctx) {
   expect(error < 2e-6 && slope_error < 2e-6, "numbers");
 }
 
+/* Whether the CUDA source of f calls the function of the backend for erf. Takes f over. */
+static int calls_erf(ricci_program* f) {
+  kernel_text t = {0, 0, 0, "ricci_dev_erf"};
+  ricci_executable* const x = compiled(f);
+  check(ricci_executable_dump(x, "source", 6, &t, count_lines));
+  ricci_executable_release(x), ricci_program_release(f);
+  return t.has_word;
+}
+static void test_cuda_source(ricci_ctx* plain, ricci_ctx* ctx) {
+  if (ricci_device_get(ctx, 0) != ricci_device_find(ctx, "cuda", 4)) return;
+  expect(calls_erf(mapped_over_last(parsed(plain, kF32), 64)), "on cuda without the plugin: erf of the backend");
+  expect(!calls_erf(mapped_over_last(parsed(ctx, kF32), 64)), "on cuda with it: the formula, in the CUDA kernel");
+}
+
 int main(int argc, char** argv) {
-  if (argc != 2) return fprintf(stderr, "usage: %s PLUGIN\n", argv[0]), 2;
-  ricci_ctx *const plain = context_with(NULL), *const ctx = context_with(argv[1]);
+  ricci_ctx *const plain = context_of(argc, argv, /*with_plugin=*/0), *const ctx = context_of(argc, argv, 1);
   expect(kernels_of(mapped_over_last(parsed(plain, kF32), 64), " erf").has_word, "without the plugin: erf");
   const kernel_text ours = kernels_of(mapped_over_last(parsed(ctx, kF32), 64), " erf");
   expect(!ours.has_word && ours.kernels == 1, "with it: a formula, in one kernel");
   expect(kernels_of(mapped_over_last(parsed(ctx, kF64), 64), " erf").has_word, "f64: erf as before");
+  test_cuda_source(plain, ctx);
   test_numbers(ctx);
   ricci_context_release(ctx), ricci_context_release(plain);
   return sample_faults != 0;

@@ -1,10 +1,12 @@
-/* game_loop [FRAMES [BODIES]]: a host with a fixed step and a budget for each frame, as games and robots have.
+/* game_loop [FRAMES [BODIES]] [--device cpu|cuda] [--config KEY=VALUE]...: a host with a fixed step and a budget for
+ * each frame, as games and robots have.
  *
  * Two simulation threads step a world each: BODIES bodies that a small controller steers to their targets, one program
  * mapped over the bodies, four substeps a frame. Memory comes from the host's allocator and tasks run on the host's
- * threads. Everything is made before the first frame: then a frame is one bound call. After it come the figures: CPU
- * time of a frame on its thread, frames past the budget, page faults (none where there is memory to spare), and what
- * must be none: allocations.
+ * threads. Everything is made before the first frame: then a frame is one bound call. After it come the figures: time
+ * of a frame, frames past the budget, page faults (none where there is memory to spare), and what must be none:
+ * allocations. On the CPU the time is that of the thread; on a GPU, where the state of the worlds stays, the host waits
+ * for the end of each frame, and the clock on the wall counts.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -16,6 +18,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "../add_device.h"
 #include "job_threads.h"
 #include "ricci/ricci.h"
 
@@ -66,17 +69,18 @@ static void deallocate(void* self, void* p, size_t size, size_t align) {
 
 /* ---- a world ---- */
 typedef struct {
-  ricci_call* call[2]; /* from state 0 to 1, and back */
-  float *p[2], *v[2], *target, gain[8];
+  ricci_call* call[2];                      /* from state 0 to 1, and back */
+  ricci_array *p[2], *v[2], *target, *gain; /* memory of the device */
   int64_t bodies;
+  clockid_t clock;
   int frames;
   uint64_t* ns; /* of each frame */
   long faults;
 } World;
 
-static uint64_t thread_ns(void) {
+static uint64_t ns_of(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -86,29 +90,47 @@ static long thread_faults(void) {
   return use.ru_minflt + use.ru_majflt;
 }
 
-static float* floats(int64_t n) {
-  float* const p = aligned_alloc(64, ((size_t)n * sizeof(float) + 63) / 64 * 64);
-  memset(p, 0, (size_t)n * sizeof(float));
-  return p;
+/* Where each body should be; all begin at rest in the middle. */
+static void make_states(World* w, ricci_device* device, const ricci_type* types, float turn) {
+  const float gain[8] = {2, 0, -3, 0, 0, 2, 0, -3};
+  float* const numbers = calloc(2 * (size_t)w->bodies, sizeof *numbers);
+  for (int s = 0; s < 2; ++s) {
+    check(ricci_array_from_host(device, types[0], numbers, NULL, &w->p[s]));
+    check(ricci_array_from_host(device, types[1], numbers, NULL, &w->v[s]));
+  }
+  for (int64_t i = 0; i < w->bodies; ++i) {
+    numbers[2 * i] = cosf((float)i + turn), numbers[2 * i + 1] = sinf((float)i + turn);
+  }
+  check(ricci_array_from_host(device, types[2], numbers, NULL, &w->target));
+  check(ricci_array_from_host(device, types[3], gain, NULL, &w->gain));
+  free(numbers);
 }
 
-static void make_world(World* w, const ricci_executable* x, int64_t bodies, int frames, float turn) {
-  const float gain[8] = {2, 0, -3, 0, 0, 2, 0, -3};
+static void make_world(World* w, const ricci_executable* x, ricci_device* device, int64_t bodies, int frames,
+                       float turn) {
+  const ricci_type* types;
+  ricci_executable_signature(x, NULL, &types, NULL, NULL);
+  ricci_device_desc d = {{sizeof d, 0, NULL}};
+  ricci_device_info(device, &d);
   memset(w, 0, sizeof *w);
-  memcpy(w->gain, gain, sizeof gain);
   w->bodies = bodies, w->frames = frames;
+  w->clock = d.host_memory ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   w->ns = calloc((size_t)frames, sizeof *w->ns);
-  for (int s = 0; s < 2; ++s) w->p[s] = floats(2 * bodies), w->v[s] = floats(2 * bodies);
-  w->target = floats(2 * bodies);
-  for (int64_t i = 0; i < bodies; ++i) {
-    w->target[2 * i] = cosf((float)i + turn), w->target[2 * i + 1] = sinf((float)i + turn);
-  }
-  const uint64_t bytes = 2 * (uint64_t)bodies * sizeof(float);
+  make_states(w, device, types, turn);
   for (int s = 0; s < 2; ++s) {
-    void* const slots[] = {w->p[s], w->v[s], w->target, w->gain, w->p[1 - s], w->v[1 - s]};
+    const ricci_array* const slots[] = {w->p[s], w->v[s], w->target, w->gain, w->p[1 - s], w->v[1 - s]};
     check(ricci_call_create(x, &w->call[s]));
-    for (uint32_t i = 0; i < 6; ++i) check(ricci_call_bind(w->call[s], i, slots[i], i == 3 ? sizeof w->gain : bytes));
+    for (uint32_t i = 0; i < 6; ++i) {
+      check(ricci_call_bind(w->call[s], i, ricci_array_device_data(slots[i]), ricci_array_bytes(slots[i])));
+    }
   }
+}
+
+static void drop_world(World* w) {
+  for (int s = 0; s < 2; ++s) {
+    ricci_call_release(w->call[s]), ricci_array_release(w->p[s]), ricci_array_release(w->v[s]);
+  }
+  ricci_array_release(w->target), ricci_array_release(w->gain), free(w->ns);
 }
 
 static void run_frame(World* w, int frame) { check(ricci_call_run(w->call[frame % 2])); }
@@ -119,9 +141,9 @@ static void* simulate(void* arg) {
   memset(w->ns, 0, (size_t)w->frames * sizeof *w->ns); /* so that its pages are there */
   const long faults = thread_faults();
   for (int i = 0; i < w->frames; ++i) {
-    const uint64_t begin = thread_ns();
+    const uint64_t begin = ns_of(w->clock);
     run_frame(w, i);
-    w->ns[i] = thread_ns() - begin;
+    w->ns[i] = ns_of(w->clock) - begin;
   }
   w->faults = thread_faults() - faults;
   return NULL;
@@ -129,10 +151,15 @@ static void* simulate(void* arg) {
 
 /* How far the bodies are from their targets, on average. */
 static double error_of(const World* w) {
+  const size_t bytes = 2 * (size_t)w->bodies * sizeof(float);
+  float *const p = malloc(bytes), *const target = malloc(bytes);
+  check(ricci_array_copy_to_host(w->p[0], p, bytes));
+  check(ricci_array_copy_to_host(w->target, target, bytes));
   double sum = 0;
   for (int64_t i = 0; i < w->bodies; ++i) {
-    sum += hypot((double)(w->p[0][2 * i] - w->target[2 * i]), (double)(w->p[0][2 * i + 1] - w->target[2 * i + 1]));
+    sum += hypot((double)(p[2 * i] - target[2 * i]), (double)(p[2 * i + 1] - target[2 * i + 1]));
   }
+  free(p), free(target);
   return sum / (double)w->bodies;
 }
 
@@ -153,14 +180,13 @@ static void print_world(World* w, int number) {
   printf("world %d: mean distance to the targets %.4f, page faults %ld\n", number, error_of(w), w->faults);
 }
 
-static ricci_executable* compile(ricci_ctx* ctx, int64_t bodies) {
+static ricci_executable* compile(ricci_ctx* ctx, ricci_device* device, int64_t bodies) {
   const int32_t in_axes[] = {0, 0, 0, -1}, out_axes[] = {0, 0};
   ricci_program *body, *all;
   check(ricci_program_parse(ctx, kBody, sizeof kBody - 1, "body", 4, &body));
   check(ricci_vmap(body, in_axes, 4, out_axes, 2, bodies, NULL, &all));
   ricci_compile_opts o = {{sizeof o, 0, NULL}};
-  ricci_device* const cpu = ricci_device_find(ctx, "cpu", 3);
-  o.devices = &cpu;
+  o.devices = &device;
   o.n_devices = 1;
   ricci_executable* x;
   check(ricci_compile(all, &o, &x));
@@ -170,12 +196,6 @@ static ricci_executable* compile(ricci_ctx* ctx, int64_t bodies) {
 }
 
 int main(int argc, char** argv) {
-  const int frames = argc > 1 ? atoi(argv[1]) : 10000;
-  const int64_t bodies = argc > 2 ? atoi(argv[2]) : 4096;
-  if (frames < 2 || frames % 2 != 0 || bodies < 1 || argc > 3) {
-    fprintf(stderr, "usage: game_loop [FRAMES [BODIES]], an even number of frames and at least one body\n");
-    return 2;
-  }
   static job_threads jobs;
   ricci_hooks hooks = {{sizeof hooks, 0, NULL}};
   hooks.alloc = allocate;
@@ -188,20 +208,28 @@ int main(int argc, char** argv) {
   ricci_ctx* ctx;
   check(ricci_context_create(&o, &ctx));
   check(ricci_context_add_plugin(ctx, ricci_plugin_query_lax));
-  check(ricci_context_add_plugin(ctx, ricci_plugin_query_cpu));
-  ricci_executable* x = compile(ctx, bodies);
+  check(add_device(ctx, &argc, argv));
+  const int frames = argc > 1 ? atoi(argv[1]) : 10000;
+  const int64_t bodies = argc > 2 ? atoi(argv[2]) : 4096;
+  if (frames < 2 || frames % 2 != 0 || bodies < 1 || argc > 3) {
+    fprintf(stderr,
+            "usage: game_loop [FRAMES [BODIES]] [--device cpu|cuda] [--config KEY=VALUE]..., an even number of frames "
+            "and at least one body\n");
+    return 2;
+  }
+  ricci_device* const device = ricci_device_get(ctx, 0);
+  ricci_executable* x = compile(ctx, device, bodies);
 
   World worlds[kWorlds];
   pthread_t threads[kWorlds];
-  for (int i = 0; i < kWorlds; ++i) make_world(&worlds[i], x, bodies, frames, (float)i);
+  for (int i = 0; i < kWorlds; ++i) make_world(&worlds[i], x, device, bodies, frames, (float)i);
   const long before = g_allocations;
   for (int i = 0; i < kWorlds; ++i) pthread_create(&threads[i], NULL, simulate, &worlds[i]);
   for (int i = 0; i < kWorlds; ++i) pthread_join(threads[i], NULL);
   const long allocations = g_allocations - before;
   for (int i = 0; i < kWorlds; ++i) {
     print_world(&worlds[i], i);
-    for (int s = 0; s < 2; ++s) ricci_call_release(worlds[i].call[s]), free(worlds[i].p[s]), free(worlds[i].v[s]);
-    free(worlds[i].target), free(worlds[i].ns);
+    drop_world(&worlds[i]);
   }
   printf("allocations after the first frame: %ld\n", allocations);
   ricci_executable_release(x);

@@ -54,10 +54,18 @@ class DrivenWorld {
   EngineCall call_;
 };
 
-ricci::Executable CompiledPolicy(const Weights<Array>& weights) {
-  const ricci::Context ctx(weights[0].context());
+// The controller reads and writes the engine's memory within its callback, so it is compiled for the CPU, wherever the
+// network was trained.
+Weights<Array> OnCpu(const Weights<Array>& weights) {
+  const ricci::Device cpu = ricci::Context(weights[0].context()).device("cpu");
+  Weights<Array> out;
+  for (const Array& w : weights) out.push_back(ricci::device_put(w, cpu));
+  return out;
+}
+ricci::Executable CompiledPolicy(const Weights<Array>& on_cpu) {
+  const ricci::Context ctx(on_cpu[0].context());
   const Array two(ctx, std::vector<double>(2, 0.0));
-  return ricci::jit(Policy).lower(weights, two, two, two).executable;
+  return ricci::jit(Policy).lower(on_cpu, two, two, two).executable;
 }
 
 }  // namespace
@@ -67,8 +75,9 @@ double ArmRun::distance() const {
   return std::hypot(tip[0] - target[0], tip[1] - target[1]);
 }
 
-EngineRuns DriveArms(const Weights<Array>& weights, const std::vector<Point>& targets, int64_t steps, int64_t threads) {
+EngineRuns DriveArms(const Weights<Array>& trained, const std::vector<Point>& targets, int64_t steps, int64_t threads) {
   const MjcfModel model("arm", kArmModel);
+  const Weights<Array> weights = OnCpu(trained);
   const ricci::Executable policy = CompiledPolicy(weights);
   EngineRuns out{{}, 0};
   std::deque<DrivenWorld> worlds;

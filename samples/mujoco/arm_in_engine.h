@@ -18,8 +18,8 @@ struct EngineRuns {
 };
 
 // One world for each target, all driven by the same weights for `steps` steps, on `threads` threads. Throws what went
-// wrong, warnings of the engine too.
-EngineRuns DriveArms(const Weights<ricci::Array>& weights, const std::vector<Point>& targets, int64_t steps,
+// wrong, warnings of the engine too. The weights may be on any device; the network runs on the CPU.
+EngineRuns DriveArms(const Weights<ricci::Array>& trained, const std::vector<Point>& targets, int64_t steps,
                      int64_t threads);
 
 }  // namespace engine

@@ -51,7 +51,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
 
 void RegisterDrag(const ricci::Context& ctx, int64_t nv) {
   const ricci::ShapeDType v{{nv}, ricci::DType::kF64};
-  Formula() = new ricci::Executable(ricci::Executable::compile(ricci::make_program(ctx, Drag, v)));
+  Formula() = new ricci::Executable(ricci::Executable::compile(ricci::make_program(ctx, Drag, v), ctx.device("cpu")));
   mjpPlugin plugin;
   mjp_defaultPlugin(&plugin);
   plugin.name = "ricci.drag";

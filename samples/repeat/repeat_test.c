@@ -1,5 +1,5 @@
 /* Tries the plugin repeat: values and derivatives against loops of C, and that jvp and batches of a repeat are repeats.
- * repeat_test PLUGIN
+ * repeat_test PLUGIN [--device cpu|cuda] [--config KEY=VALUE]...
  */
 #include "../sample_checks.h"
 
@@ -111,8 +111,7 @@ static void test_refusals(ricci_ctx* ctx) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fprintf(stderr, "usage: %s PLUGIN\n", argv[0]), 2;
-  ricci_ctx* const ctx = context_with(argv[1]);
+  ricci_ctx* const ctx = context_of(argc, argv, /*with_plugin=*/1);
   test_numbers(ctx);
   test_structure(ctx);
   test_dead_code(ctx);

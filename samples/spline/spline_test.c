@@ -1,5 +1,5 @@
 /* Tries the plugin spline: values against SciPy, gradients against differences, kernels against the same formula in
- * built-in operations, and what it refuses. spline_test PLUGIN
+ * built-in operations, and what it refuses. spline_test PLUGIN [--device cpu|cuda] [--config KEY=VALUE]...
  */
 #include "../sample_checks.h"
 
@@ -121,8 +121,7 @@ static void test_refusals(ricci_ctx* ctx) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fprintf(stderr, "usage: %s PLUGIN\n", argv[0]), 2;
-  ricci_ctx* const ctx = context_with(argv[1]);
+  ricci_ctx* const ctx = context_of(argc, argv, /*with_plugin=*/1);
   test_values(ctx);
   test_no_points(ctx);
   test_gradient(ctx);
