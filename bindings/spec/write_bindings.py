@@ -6,6 +6,7 @@ import argparse
 import sys
 
 import annotations
+import backend_functions
 import ctypes_layer
 import exports
 import freeze
@@ -16,7 +17,7 @@ import layout
 import reference
 import rust_sys
 
-LAYERS = [function_table, exports, layout, reference, ctypes_layer, rust_sys, julia_layer]
+LAYERS = [function_table, exports, layout, backend_functions, reference, ctypes_layer, rust_sys, julia_layer]
 
 
 def outputs(release):

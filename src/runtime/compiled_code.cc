@@ -5,9 +5,9 @@
 #include <mutex>
 
 #include "absl/cleanup/cleanup.h"
-#include "base/foreign_call.h"
 #include "base/hash.h"
 #include "ricci/exact.h"
+#include "runtime/backend_call.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
@@ -152,8 +152,7 @@ absl::Status CompiledCode::Generate(ricci_compile_args args, const Progress& pro
   args.program = {program().name.data(), program().name.size()};
   Asked asked{progress};
   if (progress) args.go_on = Asked::GoOn, args.go_on_self = &asked;
-  absl::Status made = base::CallForeign([&] { return base::Cat("backend ", device()->kind, ": compile"); },
-                                        [&] { return backend.compile(backend.self, &args, &code_, &info); });
+  absl::Status made = CallBackend(backend, "compile", backend.compile, backend.self, &args, &code_, &info);
   if (!made.ok()) return Refused(std::move(made), info);
   stats_.hdr.size = sizeof stats_;
   stats_.codegen_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -185,7 +184,7 @@ void CompiledCode::DropUser() const {
 CompiledCode::~CompiledCode() {
   FreeIdleFrames();
   if (constant_block_ != nullptr) device()->Free(constant_block_, constant_block_bytes_, nullptr);
-  if (code_ != nullptr) device()->backend.drop_code(code_);
+  if (code_ != nullptr) base::CallQuietly([&] { device()->backend.drop_code(code_); });
 }
 
 // ---- frames ----
@@ -323,11 +322,18 @@ ricci_status* CompiledCode::FailedCheck(uint32_t check) const {
 }
 
 std::string CompiledCode::FunctionName(std::string_view function) const {
-  return base::Cat("backend ", device()->kind, ": ", function, " of program ", program().name);
+  return base::Cat(NameOfFunction(device()->backend, function), " of program ", program().name);
 }
 
 ricci_status* CompiledCode::RunThrew() const {
   return base::AtBorder([&] { return base::Thrown(FunctionName("run")); });
+}
+
+ricci_status* CompiledCode::RunFailed(ricci_status* status) const {
+  ricci_str message{};
+  ricci_status_message(status, &message);
+  if (message.len != 0) return status;
+  return base::AtBorder([&] { return base::WithMessage(base::FromAbi(status), FunctionName("run")); });
 }
 
 }}}  // namespace ricci::v0::runtime

@@ -112,7 +112,8 @@ class CompiledCode final : public base::Shared {
     } catch (...) {
       return RunThrew();
     }
-    return s != nullptr || frame.failed_check == RICCI_NO_CHECK ? s : FailedCheck(frame.failed_check);
+    if (s != nullptr) return RunFailed(s);
+    return frame.failed_check == RICCI_NO_CHECK ? nullptr : FailedCheck(frame.failed_check);
   }
   // Starts a run, on devices whose runs are enqueued; it uses what `after` wrote. After a failure nothing has been
   // enqueued.
@@ -124,6 +125,8 @@ class CompiledCode final : public base::Shared {
   absl::Status LastCheck(const RunFrame& frame) const;
   // What `args.span` of a profiled run calls, with the frame: the host gets the step by its name and line.
   static void ReportSpan(void* frame, uint32_t step, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
+  // Of a function of the backend that runs this code, for messages.
+  std::string FunctionName(std::string_view function) const;
   // The status for the value `check` of the word of the failed check.
   absl::Status CheckStatus(uint32_t check) const;
   // The text of a stage, of a form that the device has, or of the program after a pass, for which the passes run again;
@@ -138,9 +141,8 @@ class CompiledCode final : public base::Shared {
   absl::Status Refused(absl::Status status, const ricci_code_info& info) const;
   void FreeIdleFrames() const;
   ricci_status* FailedCheck(uint32_t check) const;
-  // Of a function of the backend, for messages.
-  std::string FunctionName(std::string_view function) const;
   ricci_status* RunThrew() const;  // only within a catch block
+  ricci_status* RunFailed(ricci_status* status) const;
   absl::Status UploadConstants();
   bool MayUse(const RunFrame& frame, const Stream* stream) const;
   // The kernel, library call or source that a step runs, or `copy`.

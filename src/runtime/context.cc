@@ -6,11 +6,11 @@
 #include "absl/cleanup/cleanup.h"
 #include "base/abi_struct.h"
 #include "base/abi_text.h"
-#include "base/foreign_call.h"
 #include "base/status_abi.h"
 #include "base/version.h"
 #include "control/control.h"
 #include "pass/fusion.h"
+#include "runtime/backend_call.h"
 #include "runtime/build_id.h"
 #include "runtime/compile_cache.h"
 #include "runtime/compiled_code.h"
@@ -230,7 +230,7 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));
   auto device = std::make_unique<Device>(this, backend, target);
   if (const uint32_t threads = options().threads; threads != 0 && backend.set_threads != nullptr) {
-    RICCI_TRY(base::FromAbi(backend.set_threads(backend.self, threads)));
+    RICCI_TRY(CallBackend(device->backend, "set_threads", backend.set_threads, backend.self, threads));
   }
   const auto added =
       devices_.insert(devices_.begin() + static_cast<ptrdiff_t>(attached_devices_.value_or(0)), std::move(device));
@@ -283,11 +283,12 @@ absl::Status Context::SetThreads(uint32_t threads, uint32_t before) {
     for (size_t i = devices_.size(); i-- > 0;) {  // the ones added first come first
       const ricci_backend& b = devices_[i]->backend;
       if (b.set_threads == nullptr) continue;
-      absl::Status status = base::FromAbi(b.set_threads(b.self, threads));
+      absl::Status status = CallBackend(b, "set_threads", b.set_threads, b.self, threads);
       if (status.ok()) continue;
       for (size_t done = devices_.size(); --done > i;) {  // they took the new number: undo
         const ricci_backend& other = devices_[done]->backend;
-        if (other.set_threads != nullptr) base::FromAbi(other.set_threads(other.self, before)).IgnoreError();
+        if (other.set_threads == nullptr) continue;
+        CallBackend(other, "set_threads", other.set_threads, other.self, before).IgnoreError();
       }
       return status;
     }

@@ -7,7 +7,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_split.h"
-#include "base/foreign_call.h"
+#include "runtime/backend_call.h"
 #include "runtime/context.h"
 #include "runtime/stream.h"
 
@@ -82,11 +82,17 @@ absl::StatusOr<void*> Device::AllocateCounted(uint64_t bytes, const Stream* stre
   const ricci_hooks& hooks = context->hooks();
   const uint64_t size = std::max<uint64_t>(bytes, 1);
   void* p = nullptr;
-  RICCI_TRY(base::FromAbi(hooks.device_alloc == nullptr
-                              ? backend.alloc(backend.self, size, Native(stream), &p)
-                              : hooks.device_alloc(hooks.device_self, Abi(this), size, alignment, Native(stream), &p)));
+  if (hooks.device_alloc == nullptr) {
+    RICCI_TRY(CallBackend(backend, "alloc", backend.alloc, backend.self, size, Native(stream), &p));
+    RICCI_TRY(CheckMade(backend, "alloc", p));
+    return p;
+  }
+  constexpr std::string_view kHook = "the host's hook device_alloc";
+  RICCI_TRY(base::CallForeign(
+      [&] { return std::string(kHook); },
+      [&] { return hooks.device_alloc(hooks.device_self, Abi(this), size, alignment, Native(stream), &p); }));
   if (p != nullptr) return p;
-  return absl::InternalError(base::Cat("device ", Name(), ": its alloc gave NULL without an error"));
+  return absl::InternalError(base::Cat(kHook, ": gave NULL without an error"));
 }
 
 void Device::Free(void* p, uint64_t bytes, const Stream* stream) const {
@@ -94,8 +100,10 @@ void Device::Free(void* p, uint64_t bytes, const Stream* stream) const {
   if (host_memory) return context->memory()->Free(p, Aligned(bytes), alignment);
   const ricci_hooks& hooks = context->hooks();
   const uint64_t size = std::max<uint64_t>(bytes, 1);
-  if (hooks.device_free != nullptr) return hooks.device_free(hooks.device_self, Abi(this), p, size, Native(stream));
-  backend.free(backend.self, p, size, Native(stream));
+  base::CallQuietly([&] {
+    if (hooks.device_free == nullptr) return backend.free(backend.self, p, size, Native(stream));
+    hooks.device_free(hooks.device_self, Abi(this), p, size, Native(stream));
+  });
 }
 
 absl::Status Device::Copy(ricci_copy_args args, const Stream* stream, void** event) const {
@@ -106,7 +114,7 @@ absl::Status Device::Copy(ricci_copy_args args, const Stream* stream, void** eve
   }
   args.hdr.size = sizeof args;
   args.stream = Native(stream);
-  return base::FromAbi(backend.copy(backend.self, &args, event));
+  return CallBackend(backend, "copy", backend.copy, backend.self, &args, event);
 }
 
 absl::Status Device::CopyTo(void* dst, const void* host, uint64_t bytes, const Stream* stream) const {
@@ -122,14 +130,26 @@ absl::StatusOr<void*> Device::CopyBetween(void* dst, const void* src, const Devi
   void* event = nullptr;
   const ricci_copy_args args{{}, RICCI_COPY_BETWEEN_DEVICES, 0, dst, src, bytes, nullptr, from.backend.self};
   RICCI_TRY(Copy(args, stream, &event));
+  if (bytes != 0) RICCI_TRY(CheckMade(backend, "copy", event));
   return event;
+}
+
+absl::StatusOr<uint32_t> Device::Owns(const void* p, uint64_t bytes) const {
+  uint32_t owns = 0;
+  const auto ask = [&]() -> ricci_status* {
+    owns = backend.owns(backend.self, p, bytes);
+    return nullptr;
+  };
+  RICCI_TRY(base::CallForeign([&] { return NameOfFunction(backend, "owns"); }, ask));
+  if (owns <= 2) return owns;
+  return Broken(backend, "owns", base::Cat("returned ", owns, ", which is none of 0, 1 and 2"));
 }
 
 // There is no register of the host's memory, but what another device owns is not the host's.
 absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view what) const {
   if (bytes == 0) return absl::OkStatus();
   if (!host_memory) {
-    const uint32_t owns = backend.owns(backend.self, p, bytes);
+    RICCI_ASSIGN(const uint32_t owns, Owns(p, bytes));
     if (owns == 1) return absl::OkStatus();
     if (owns == 2) {
       return base::InvalidArgument(what, " is memory of device ", Name(),
@@ -140,7 +160,9 @@ absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view w
   }
   for (uint32_t i = 0; i < context->device_count(); ++i) {
     const Device& other = *context->device(i);
-    if (other.host_memory || other.host_visible || other.backend.owns(other.backend.self, p, bytes) == 0) continue;
+    if (other.host_memory || other.host_visible) continue;
+    RICCI_ASSIGN(const uint32_t owns, other.Owns(p, bytes));
+    if (owns == 0) continue;
     return base::InvalidArgument(what, " is memory of device ", other.Name(), ", but device ", Name(),
                                  " uses memory of the host");
   }
@@ -154,10 +176,14 @@ absl::Status Device::MemoryInfo(uint64_t* total_bytes, uint64_t* free_bytes) con
     *free_bytes = page * static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES));
     return absl::OkStatus();
   }
-  if (backend.memory_info != nullptr) {
-    return base::FromAbi(backend.memory_info(backend.self, total_bytes, free_bytes));
+  if (backend.memory_info == nullptr) {
+    return absl::UnimplementedError(base::Cat("device ", Name(), " does not report how much memory it has"));
   }
-  return absl::UnimplementedError(base::Cat("device ", Name(), " does not report how much memory it has"));
+  uint64_t total = 0, free = 0;
+  RICCI_TRY(CallBackend(backend, "memory_info", backend.memory_info, backend.self, &total, &free));
+  *total_bytes = total;
+  *free_bytes = free;
+  return absl::OkStatus();
 }
 
 // Where hooks of the host allocate, the backend holds nothing for it.
@@ -165,13 +191,13 @@ absl::StatusOr<ricci_memory_stats> Device::MemoryStats() const {
   ricci_memory_stats stats = count_.Stats();
   stats.bytes_reserved = stats.bytes_in_use;
   if (host_memory || backend.memory_reserved == nullptr || context->hooks().device_alloc != nullptr) return stats;
-  RICCI_TRY(base::FromAbi(backend.memory_reserved(backend.self, &stats.bytes_reserved)));
+  RICCI_TRY(CallBackend(backend, "memory_reserved", backend.memory_reserved, backend.self, &stats.bytes_reserved));
   return stats;
 }
 
 absl::Status Device::Trim(uint64_t keep_bytes) {
   if (host_memory || backend.memory_trim == nullptr) return absl::OkStatus();
-  return base::FromAbi(backend.memory_trim(backend.self, keep_bytes));
+  return CallBackend(backend, "memory_trim", backend.memory_trim, backend.self, keep_bytes);
 }
 
 // ---- time ----

@@ -88,6 +88,8 @@ struct Device {
   StreamRef default_stream;
 
  private:
+  // 0, 1 or 2, as ricci_backend.owns.
+  absl::StatusOr<uint32_t> Owns(const void* p, uint64_t bytes) const;
   absl::StatusOr<void*> AllocateCounted(uint64_t bytes, const Stream* stream) const;
   absl::Status Copy(ricci_copy_args args, const Stream* stream, void** event) const;
   EventRef TakeEnded();

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
-#include "base/status_abi.h"
 #include "ir/print.h"
+#include "runtime/backend_call.h"
 #include "runtime/compiled_code.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -27,11 +27,11 @@ std::string List(const Names& names) {
   return list;
 }
 
-// What `call` writes.
-template <typename Call>
-absl::StatusOr<std::string> WrittenBy(Call call) {
+// What the function of that name writes for these arguments.
+template <typename F, typename... Args>
+absl::StatusOr<std::string> WrittenBy(const ricci_backend& b, std::string_view function, F f, Args... args) {
   std::string text;
-  RICCI_TRY(base::FromAbi(call(&text, Append)));
+  RICCI_TRY(CallBackend(b, function, f, args..., static_cast<void*>(&text), Append));
   return text;
 }
 
@@ -49,8 +49,11 @@ absl::StatusOr<pass::Estimate> EstimateOn(const ricci_backend& backend, const pa
   out.hdr.size = sizeof out;
   out.sink = text;
   out.write = text == nullptr ? nullptr : Append;
-  RICCI_TRY(base::FromAbi(backend.estimate(backend.self, kernels.data(), kernels.size(), &plan, &out)));
-  return pass::Estimate{out.cycles, out.code};
+  RICCI_TRY(
+      CallBackend(backend, "estimate", backend.estimate, backend.self, kernels.data(), kernels.size(), &plan, &out));
+  if (out.cycles >= 0 && out.code >= 0) return pass::Estimate{out.cycles, out.code};  // a NaN is not
+  return Broken(backend, "estimate",
+                base::Cat("gave ", out.cycles, " cycles and ", out.code, " operations; both must be 0 or more"));
 }
 
 // No lock is held while it compiles: two threads may both do so, and share the first result.
@@ -79,11 +82,11 @@ absl::StatusOr<std::string> CompiledCode::Dump(std::string_view stage) const {
   if (stage == "decisions") return DumpDecisions();
   if (stage == "checks") return DumpChecks();
   if (stage == "native") {
-    if (backend.dump != nullptr) return WrittenBy([&](auto... to) { return backend.dump(code_, to...); });
+    if (backend.dump != nullptr) return WrittenBy(backend, "dump", backend.dump, code_);
     return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " has no native form"));
   }
   if (stage == "object") {
-    if (backend.dump_object != nullptr) return WrittenBy([&](auto... to) { return backend.dump_object(code_, to...); });
+    if (backend.dump_object != nullptr) return WrittenBy(backend, "dump_object", backend.dump_object, code_);
     return absl::UnimplementedError(base::Cat("dump: device ", device()->Name(), " writes no object files"));
   }
   if (device()->HasForm(stage)) return DumpForm(stage);
@@ -134,7 +137,8 @@ absl::StatusOr<std::string> CompiledCode::DumpPass(std::string_view pass) const 
 }
 
 absl::StatusOr<std::string> CompiledCode::DumpForm(std::string_view form) const {
-  return WrittenBy([&](auto... to) { return device()->backend.dump_form(code_, {form.data(), form.size()}, to...); });
+  const ricci_backend& backend = device()->backend;
+  return WrittenBy(backend, "dump_form", backend.dump_form, code_, ricci_str{form.data(), form.size()});
 }
 
 }}}  // namespace ricci::v0::runtime

@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "file/program_file.h"
 #include "ir/walk.h"
+#include "runtime/backend_call.h"
 #include "runtime/build_id.h"
 #include "runtime/context.h"
 
@@ -36,7 +37,15 @@ std::optional<std::string> LinesOf(const Device& d) {
   const std::string build = BuildIdOf(d.backend.compile);
   if (build.empty()) return std::nullopt;
   std::string version;
-  d.backend.code_version(d.backend.self, &version, Append);
+  const auto write = [&]() -> ricci_status* {
+    d.backend.code_version(d.backend.self, &version, Append);
+    return nullptr;
+  };
+  const auto name = [&] { return NameOfFunction(d.backend, "code_version"); };
+  if (const absl::Status written = base::CallForeign(name, write); !written.ok()) {
+    d.context->Log(RICCI_LOG_WARNING, base::Cat(written.message(), "; its code is not kept"));
+    return std::nullopt;
+  }
   return base::Cat("device ", d.kind, " ", d.name, " number ", d.ordinal, " aligned to ", d.alignment, " flags ",
                    d.backend.hdr.flags, " build ", build, "\n", "target ", NumbersOf(d.target.numbers), "\n", "code ",
                    version, "\n");

@@ -1,6 +1,6 @@
 #include "runtime/stream.h"
 
-#include "base/status_abi.h"
+#include "runtime/backend_call.h"
 #include "runtime/compiled_code.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
@@ -10,26 +10,38 @@ Stream::Stream(Device* device, void* native, bool owned, bool keeps_context)
     : context_(keeps_context ? device->context : nullptr), device_(device), native_(native), owned_(owned) {}
 
 Stream::~Stream() {
-  if (owned_) device_->backend.stream_drop(device_->backend.self, native_);
+  if (owned_) base::CallQuietly([&] { device_->backend.stream_drop(device_->backend.self, native_); });
 }
+
+namespace {
+
+absl::StatusOr<void*> NewNative(const ricci_backend& b) {
+  void* native = nullptr;
+  RICCI_TRY(CallBackend(b, "stream_create", b.stream_create, b.self, &native));
+  RICCI_TRY(CheckMade(b, "stream_create", native));
+  return native;
+}
+
+}  // namespace
 
 absl::StatusOr<StreamRef> Stream::Create(Device* device) {
   if (device->host_memory) return Wrap(device, nullptr);
-  void* native = nullptr;
-  RICCI_TRY(base::FromAbi(device->backend.stream_create(device->backend.self, &native)));
+  RICCI_ASSIGN(void* const native, NewNative(device->backend));
   return StreamRef::Adopt(new Stream(device, native, /*owned=*/true, /*keeps_context=*/true));
 }
 
 absl::StatusOr<StreamRef> Stream::CreateDefault(Device* device) {
-  void* native = nullptr;
-  RICCI_TRY(base::FromAbi(device->backend.stream_create(device->backend.self, &native)));
+  RICCI_ASSIGN(void* const native, NewNative(device->backend));
   return StreamRef::Adopt(new Stream(device, native, /*owned=*/true, /*keeps_context=*/false));
 }
 
 absl::StatusOr<StreamRef> Stream::Wrap(Device* device, void* native) {
   const ricci_backend& backend = device->backend;
   if (!device->host_memory && backend.stream_wrap != nullptr) {
-    RICCI_TRY(base::FromAbi(backend.stream_wrap(backend.self, native, &native)));
+    void* wrapped = nullptr;
+    RICCI_TRY(CallBackend(backend, "stream_wrap", backend.stream_wrap, backend.self, native, &wrapped));
+    RICCI_TRY(CheckMade(backend, "stream_wrap", wrapped));
+    native = wrapped;
   }
   return StreamRef::Adopt(new Stream(device, native, /*owned=*/false, /*keeps_context=*/true));
 }
@@ -37,7 +49,7 @@ absl::StatusOr<StreamRef> Stream::Wrap(Device* device, void* native) {
 absl::Status Stream::CheckUsable() const {
   const ricci_backend& backend = device_->backend;
   if (owned_ || device_->host_memory || backend.stream_check == nullptr) return absl::OkStatus();
-  return base::FromAbi(backend.stream_check(backend.self, native_));
+  return CallBackend(backend, "stream_check", backend.stream_check, backend.self, native_);
 }
 
 absl::StatusOr<EventRef> Stream::Record() {
@@ -45,7 +57,9 @@ absl::StatusOr<EventRef> Stream::Record() {
   RICCI_TRY(CheckUsable());
   EventRef event = Event::AtPoint(StreamRef(this));
   void* native = nullptr;
-  RICCI_TRY(base::FromAbi(device_->backend.event_record(device_->backend.self, native_, &native)));
+  const ricci_backend& backend = device_->backend;
+  RICCI_TRY(CallBackend(backend, "event_record", backend.event_record, backend.self, native_, &native));
+  RICCI_TRY(CheckMade(backend, "event_record", native));
   event->Started(native);
   return event;
 }
@@ -57,7 +71,9 @@ absl::Status Stream::Wait(Event* e) const {
   // The other device may be lost: this one is not asked about its events then.
   if (e->stream()->device() != device_) RICCI_TRY(e->Query().status());
   if (e->settled()) return absl::OkStatus();
-  return base::FromAbi(device_->backend.stream_wait(device_->backend.self, native_, e->native()));
+  const ricci_backend& backend = device_->backend;
+  RICCI_TRY(CheckMade(backend, "enqueue", e->native()));
+  return CallBackend(backend, "stream_wait", backend.stream_wait, backend.self, native_, e->native());
 }
 
 // ---- events ----
@@ -66,7 +82,9 @@ Event::Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> c
 
 Event::~Event() {
   if (told_ != nullptr) ricci_status_free(told_);
-  if (native_ != nullptr) stream_->device()->backend.event_drop(stream_->device()->backend.self, native_);
+  if (native_ == nullptr) return;
+  const ricci_backend& backend = stream_->device()->backend;
+  base::CallQuietly([&] { backend.event_drop(backend.self, native_); });
 }
 
 EventRef Event::OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after) {
@@ -101,7 +119,8 @@ void Event::Done(void* arg, ricci_status* status, uint32_t failed_check) {
 absl::Status Event::Await() {
   if (settled()) return absl::OkStatus();
   const ricci_backend& backend = stream_->device()->backend;
-  RICCI_TRY(base::FromAbi(backend.event_wait(backend.self, native_)));
+  RICCI_TRY(CheckMade(backend, "enqueue", native_));
+  RICCI_TRY(CallBackend(backend, "event_wait", backend.event_wait, backend.self, native_));
   Settle();
   return absl::OkStatus();
 }
@@ -116,7 +135,8 @@ absl::StatusOr<bool> Event::Query() {
   if (settled()) return true;
   const ricci_backend& backend = stream_->device()->backend;
   uint32_t come = 0;
-  RICCI_TRY(base::FromAbi(backend.event_query(backend.self, native_, &come)));
+  RICCI_TRY(CheckMade(backend, "enqueue", native_));
+  RICCI_TRY(CallBackend(backend, "event_query", backend.event_query, backend.self, native_, &come));
   if (come != 0) Settle();
   return come != 0;
 }
@@ -160,7 +180,9 @@ absl::Status Event::Outcome() {
     return absl::InternalError(base::Cat("device ", stream_->device()->Name(),
                                          ": the event of a run has come, but its end was never reported"));
   }
-  RICCI_TRY(base::FromAbi(std::exchange(told_, nullptr)));
+  if (told_ != nullptr) {
+    return base::WithMessage(base::FromAbi(std::exchange(told_, nullptr)), code_->FunctionName("enqueue"));
+  }
   RICCI_TRY(code_->CheckStatus(failed_check_));
   for (const EventRef& e : after_) RICCI_TRY(e->status_);
   return absl::OkStatus();
