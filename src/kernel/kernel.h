@@ -73,6 +73,8 @@ inline std::string ToText(const Kernel& k) { return ToText(k.View()); }
 
 // ---- verify_kernel.cc: INTERNAL, naming kernel and instruction (or step), if a table is malformed ----
 absl::Status Verify(const ricci_kernel_table& k);
+// The same without the instructions, of which a saved kernel has none.
+absl::Status VerifyTable(const ricci_kernel_table& k);
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels);
 inline absl::Status Verify(const Kernel& k) { return Verify(k.View()); }
 

@@ -6,6 +6,7 @@
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
 #include "kernel/scalar_eval.h"
+#include "ricci/exact.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
@@ -15,21 +16,31 @@ class KernelVerifier {
   explicit KernelVerifier(const ricci_kernel_table& k) : k_(k), scope_of_(k.n_insts) {}
 
   absl::Status Run() {
+    RICCI_TRY(CheckTable());
     if (k_.inst_size != sizeof(ricci_inst)) return Error(base::Cat("inst_size is ", k_.inst_size));
-    if (k_.buffer_size != sizeof(ricci_kernel_buffer)) return Error(base::Cat("buffer_size is ", k_.buffer_size));
     accessed_.assign(k_.n_buffers, 0), combined_.assign(k_.n_buffers, 0);
     if (k_.n_insts == 0 || k_.insts[0].op != RICCI_K_NOP) return Error("instruction 0 is not nop");
-    if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");
-    for (uint32_t i = 0; i < k_.n_buffers; ++i) {
-      const ricci_kernel_buffer& b = k_.buffers[i];
-      const bool fits = types::InKernels(b.dtype) && b.elements >= 0 && b.access >= 1 && b.access <= 3;
-      if (!fits) return Error(base::Cat("buffer ", i, " has no supported dtype, a negative size or no access"));
-    }
     for (at_ = 1; at_ < k_.n_insts; ++at_) {
       RICCI_TRY(CheckOne(k_.insts[at_]));
       scope_of_[at_] = blocks_.back().scope;
     }
     return blocks_.size() == 1 ? absl::OkStatus() : Error("a block is not closed");
+  }
+
+  // All but the instructions.
+  absl::Status CheckTable() const {
+    if (k_.buffer_size != sizeof(ricci_kernel_buffer)) return Error(base::Cat("buffer_size is ", k_.buffer_size));
+    if (k_.domain_rank > RICCI_MAX_RANK) return Error("the domain has too many dimensions");
+    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
+      const int64_t extent = k_.domain[d];
+      if (extent < 0 || extent > RICCI_MAX_DIM) return Error(base::Cat("the domain has an extent of ", extent));
+    }
+    for (uint32_t i = 0; i < k_.n_buffers; ++i) {
+      const ricci_kernel_buffer& b = k_.buffers[i];
+      const bool fits = types::InKernels(b.dtype) && b.elements >= 0 && b.access >= 1 && b.access <= 3;
+      if (!fits) return Error(base::Cat("buffer ", i, " has no supported dtype, a negative size or no access"));
+    }
+    return absl::OkStatus();
   }
 
  private:
@@ -274,5 +285,6 @@ class KernelVerifier {
 }  // namespace
 
 absl::Status Verify(const ricci_kernel_table& k) { return KernelVerifier(k).Run(); }
+absl::Status VerifyTable(const ricci_kernel_table& k) { return KernelVerifier(k).CheckTable(); }
 
 }}}  // namespace ricci::v0::kernel

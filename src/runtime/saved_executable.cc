@@ -10,7 +10,7 @@ using file::ByteReader;
 using file::ByteWriter;
 
 constexpr std::string_view kMagic = "RICCIEXE";
-constexpr uint32_t kVersion = 1;  // of this file and of saved_plan.h: raised when either changes
+constexpr uint32_t kVersion = 2;  // of this file and of saved_plan.h: raised when either changes
 
 // The parts of an entry, in their order; all lie in it.
 struct Parts {

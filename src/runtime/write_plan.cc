@@ -69,6 +69,7 @@ void AddSources(ByteWriter& w, const pass::Lowered& l) {
     w.AddText(s->entry);
     w.Add(s->call.n_in);
     w.Add(s->call.n_out);
+    w.Add(s->call.workspace_bytes);
   }
 }
 

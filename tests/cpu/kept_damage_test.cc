@@ -7,9 +7,8 @@
 
 #include <random>
 
-#include "cpu/kept_programs.h"
+#include "cpu/kept_key.h"
 #include "runtime/cache_entry.h"
-#include "runtime/context.h"
 #include "runtime/executable.h"
 #include "runtime/saved_executable.h"
 #include "support/cached_host.h"
@@ -20,7 +19,10 @@ namespace ricci::testing { namespace {
 class OneEntry {
  public:
   explicit OneEntry(const KeptProgram& e)
-      : args_(e.args), runner_(&host_.opts), program_(Added(runner_, e)), key_(KeyOf(*ir::FromAbi(program_.get()))) {
+      : args_(e.args),
+        runner_(&host_.opts),
+        program_(ParseKept(runner_, e)),
+        key_(KeyOf(*ir::FromAbi(program_.get()))) {
     ricci_executable* x = nullptr;
     EXPECT_TRUE(Ok(ricci_compile(program_.get(), nullptr, &x)));
     RunInto(want_, runner_.ctx(), x, args_);
@@ -54,16 +56,6 @@ class OneEntry {
     base::Digest digest{};
     std::memcpy(digest.data(), key.data(), std::min(key.size(), digest.size()));
     return digest;
-  }
-  static Program Added(ProgramRunner& runner, const KeptProgram& e) {
-    const ricci_callback twice = TwiceCallback();
-    EXPECT_TRUE(Ok(ricci_context_add_callback(runner.ctx(), "twice", 5, &twice)));
-    return runner.Parse(e.text);
-  }
-  static runtime::CompileKey KeyOf(const ir::Program& f) {
-    runtime::Context& context = *runtime::ContextOf(*f.vocabulary());
-    return runtime::CompileKey::Make(ir::ProgramRef(&f), {context.device(0)}, 2, transform::Schedule::kAuto,
-                                     pass::kAllStages, {}, false);
   }
 
   const std::vector<Numbers> args_;
