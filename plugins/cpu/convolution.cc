@@ -166,12 +166,10 @@ ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
 
 ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
   return GuardLibrary([&]() -> ricci_status* {
-    Convolution c;
     auto p = std::make_unique<Product>();
-    if (!Read(op, c) || !Make(c, RolesOf(c), *p)) {
+    if (!PlanConvolution(op, *p)) {
       return ricci_status_make(RICCI_INTERNAL, "conv_general_dilated: planned what did not match", 48);
     }
-    FillTables(c, RolesOf(c), *p);
     Describe(std::move(p), out);
     return nullptr;
   });
@@ -180,6 +178,13 @@ ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
 constexpr ricci_library kLibrary = {{sizeof(ricci_library), 0, nullptr}, Plan, RunProduct, DropProduct};
 
 }  // namespace
+
+bool PlanConvolution(const ricci_op* op, Product& p) {
+  Convolution c;
+  if (!Read(op, c) || !Make(c, RolesOf(c), p)) return false;
+  FillTables(c, RolesOf(c), p);
+  return true;
+}
 
 ricci_status* AddConvolution(ricci_ctx* ctx) { return AddLibrary(ctx, "conv_general_dilated", Match, &kLibrary); }
 

@@ -8,5 +8,9 @@ namespace ricci::cpu {
 // Registers it with the row `conv_general_dilated`, which must exist.
 ricci_status* AddConvolution(ricci_ctx* ctx);
 
+struct Product;
+// False: the generated kernel is as good as tiles, they have no such types, or lhs has padding or dilation.
+bool PlanConvolution(const ricci_op* op, Product& p);
+
 }  // namespace ricci::cpu
 #endif

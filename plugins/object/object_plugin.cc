@@ -8,9 +8,11 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "blocked_factors.h"
 #include "codegen/schedule.h"
+#include "convolution.h"
 #include "gemm.h"
 #include "kernel_codegen.h"
 #include "object_code.h"
@@ -40,18 +42,22 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
-// ---- products ----
+// ---- products, and convolutions as products ----
+using Planner = bool (*)(const ricci_op* op, cpu::Product& p);
+
+template <Planner kPlanner>
 ricci_status* MatchProduct(void*, const ricci_op* op, uint32_t* accept) {
   return Guard([&]() -> ricci_status* {
     cpu::Product p;
-    *accept = cpu::PlanGemm(op, p) && HasProductCode(p);
+    *accept = kPlanner(op, p);
     return nullptr;
   });
 }
+template <Planner kPlanner>
 ricci_status* PlanProduct(void*, const ricci_op* op, ricci_library_plan* out) {
   return Guard([&]() -> ricci_status* {
     auto p = std::make_unique<cpu::Product>();
-    if (!cpu::PlanGemm(op, *p)) return Fail(RICCI_INTERNAL, "planned a product that did not match");
+    if (!kPlanner(op, *p)) return Fail(RICCI_INTERNAL, "planned a product that did not match");
     out->tasks = 1;
     out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
     out->scratch_bytes = ProductScratch(*p);
@@ -64,19 +70,22 @@ ricci_status* LaunchProduct(void*, const ricci_launch*) {
 }
 void DropProduct(void* state) { delete static_cast<cpu::Product*>(state); }
 
-constexpr ricci_library kProducts = {{sizeof(ricci_library), 0, nullptr}, PlanProduct, LaunchProduct, DropProduct};
+template <Planner kPlanner>
+constexpr ricci_library kProducts = {
+    {sizeof(ricci_library), 0, nullptr}, PlanProduct<kPlanner>, LaunchProduct, DropProduct};
 
-ricci_status* AddProducts(ricci_ctx* ctx) {
-  ricci_prim dot = 0;
-  if (ricci_status* s = ricci_prim_find(ctx, "dot_general", 11, &dot)) return s;
+template <Planner kPlanner>
+ricci_status* AddProducts(ricci_ctx* ctx, std::string_view primitive) {
+  ricci_prim row = 0;
+  if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &row)) return s;
   ricci_lowering l{};
   l.hdr.size = sizeof l;
   l.kind = RICCI_LOWER_LIBRARY;
   l.priority = 10;
   l.target = {"cpu", 3};
-  l.match = MatchProduct;
-  l.library = &kProducts;
-  return ricci_prim_add_lowering(ctx, dot, &l);
+  l.match = MatchProduct<kPlanner>;
+  l.library = &kProducts<kPlanner>;
+  return ricci_prim_add_lowering(ctx, row, &l);
 }
 
 // ---- what has no code of its own ----
@@ -189,7 +198,8 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     if (!FindProcessor(target, name, processor, error)) return Fail(RICCI_INVALID_ARGUMENT, error);
     auto unit = ObjectUnit::Create(processor, workspace == "own", error);
     if (unit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    if (ricci_status* s = AddProducts(ctx)) return s;
+    if (ricci_status* s = AddProducts<cpu::PlanGemm>(ctx, "dot_general")) return s;
+    if (ricci_status* s = AddProducts<cpu::PlanConvolution>(ctx, "conv_general_dilated")) return s;
     if (ricci_status* s = AddBlockedFactors(ctx)) return s;
     return Register(ctx, std::make_unique<Backend>(Backend{ctx, std::move(unit)}));
   });

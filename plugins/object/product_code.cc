@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "conversion_codegen.h"
+
 namespace ricci::object {
 namespace {
 
@@ -16,6 +18,7 @@ using V = LLVMValueRef;
 constexpr int64_t kRows = 96;                         // packed at a time; a multiple of the rows of every cell
 constexpr int64_t kColumns = 512;                     // packed at a time, at most
 constexpr int64_t kRowStride = cpu::kGemmDepth + 16;  // of rows that are packed as they are: no power of two
+constexpr int64_t kSumRows = 10 * kRows;              // whose sums are kept, at most, if the result is narrower
 
 // A block of sums that stays in registers.
 struct CellShape {
@@ -32,8 +35,16 @@ int64_t DepthOf(const Product& p) {
   const auto ceil = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
   return ceil(ceil(p.k, ceil(p.k, cpu::kGemmDepth)), 16) * 16;
 }
-// Rows whose steps are adjacent are copied; others are turned into panels [steps][rows].
-bool IsByRows(const Product& p) { return p.a.type == p.sum && p.a.steps.at.empty() && p.a.steps.stride == 1; }
+bool AreAdjacent(const Extent& e) { return e.at.empty() && e.stride == 1; }
+// Rows whose steps are adjacent, or many of them, are copied; others are turned into panels [steps][rows].
+bool IsByRows(const Product& p) { return AreAdjacent(p.a.steps) || p.a.steps.runs; }
+
+bool IsNarrow(GemmType t) { return t == GemmType::kF16 || t == GemmType::kBF16; }
+uint32_t NarrowDtype(GemmType t) { return t == GemmType::kF16 ? RICCI_F16 : RICCI_BF16; }
+// Rows of the result that are finished before the next ones: all, or as many as have sums of their own.
+int64_t TileRows(const Product& p) { return IsNarrow(p.c_type) ? std::min(p.m, kSumRows) : p.m; }
+
+int64_t PackedElements(const Product& p) { return kColumns * DepthOf(p) + kRows * kRowStride; }
 
 class ProductEmitter {
  public:
@@ -112,7 +123,11 @@ class ProductEmitter {
   V Mul(V x, V y) { return LLVMBuildNSWMul(l_.b, x, y, ""); }
   V Min(V x, V y) { return l_.Fn("llvm.smin", x, y); }
   V Less(V x, V y) { return LLVMBuildICmp(l_.b, LLVMIntSLT, x, y, ""); }
-  LLVMTypeRef TypeOf(GemmType t) { return t == GemmType::kF64 ? l_.f64() : l_.f32(); }
+  LLVMTypeRef TypeOf(GemmType t) {
+    if (t == GemmType::kF16) return LLVMHalfTypeInContext(l_.ctx);
+    if (t == GemmType::kBF16) return LLVMInt16TypeInContext(l_.ctx);  // as in conversion_codegen
+    return t == GemmType::kF64 ? l_.f64() : l_.f32();
+  }
   LLVMTypeRef Sum() { return TypeOf(p_.sum); }
 
   // ---- the block of sums: void cell(k, a, rows, b, c, c_stride, columns, adds) ----
@@ -197,16 +212,41 @@ class ProductEmitter {
   V Place(const Extent& e, V table, V i) {
     return table == nullptr ? Mul(i, l_.I64(e.stride)) : Load(l_.i64(), At(l_.i64(), table, i));
   }
-  // Element `index` of an operand, in the type of the sums.
-  V Element(const ProductOperand& x, V base, V index) {
-    V v = Load(TypeOf(x.type), At(TypeOf(x.type), base, index));
-    return x.type == p_.sum ? v : LLVMBuildFPExt(l_.b, v, Sum(), "");
+  // Copies `n` elements (1, 4 or a vector) from `at` on into the type of the sums.
+  void CopyVector(const ProductOperand& x, V at, unsigned n, V to) {
+    LlvmBuilder l = l_;
+    l.lanes = n;
+    const auto type = [&](LLVMTypeRef t) { return n == 1 ? t : LLVMVectorType(t, n); };
+    V v = Load(type(TypeOf(x.type)), at);
+    LLVMSetAlignment(v, static_cast<unsigned>(cpu::SizeOf(x.type)));
+    if (IsNarrow(x.type)) v = cpu::EmitToF32(l, v, NarrowDtype(x.type));
+    if (LLVMTypeOf(v) != type(Sum())) v = LLVMBuildFPExt(l_.b, v, type(Sum()), "");
+    StoreVector(v, to);
+  }
+  // Elements [first, first + n) of an extent, as vectors where they are adjacent.
+  void Gather(const ProductOperand& x, V base, const Extent& e, V table, V first, unsigned n, V to) {
+    V at = Place(e, table, first);
+    const auto as_vector = [&] { CopyVector(x, At(TypeOf(x.type), base, at), n, to); };
+    const auto in_parts = [&] {
+      const unsigned part = e.runs && n > 4 ? 4 : 1;
+      for (unsigned i = 0; i < n; i += part) {
+        Gather(x, base, e, table, Add(first, l_.I64(i)), part, At(Sum(), to, l_.I64(i)));
+      }
+    };
+    if (n == 1 || AreAdjacent(e)) return as_vector();
+    if (!e.runs) return in_parts();
+    V apart = LLVMBuildNSWSub(l_.b, Place(e, table, Add(first, l_.I64(n - 1))), at, "");
+    If(LLVMBuildICmp(l_.b, LLVMIntEQ, apart, l_.I64(n - 1), ""), as_vector, in_parts);
+  }
+  // Element `index` of an operand to one of the sums' type.
+  void CopyElement(const ProductOperand& x, V base, V index, V to) {
+    CopyVector(x, At(TypeOf(x.type), base, index), 1, to);
   }
 
   // ---- the product ----
   void Batches(size_t i, V a, V b, V c) {
     if (i == p_.batch_dims.size()) {
-      return One(At(TypeOf(p_.a.type), a_, a), At(TypeOf(p_.b.type), b_, b), At(Sum(), c_, c));
+      return One(At(TypeOf(p_.a.type), a_, a), At(TypeOf(p_.b.type), b_, b), At(TypeOf(p_.c_type), c_, c));
     }
     const cpu::BatchDim& d = p_.batch_dims[i];
     Loop(l_.I64(0), l_.I64(d.size), 1, [&](V n) {
@@ -214,25 +254,55 @@ class ProductEmitter {
               Add(c, Mul(n, l_.I64(d.c_stride))));
     });
   }
-  V Left(V from, int64_t all, int64_t most) { return Min(LLVMBuildNSWSub(l_.b, l_.I64(all), from, ""), l_.I64(most)); }
+  V Left(V from, V all, int64_t most) { return Min(LLVMBuildNSWSub(l_.b, all, from, ""), l_.I64(most)); }
+  V Left(V from, int64_t all, int64_t most) { return Left(from, l_.I64(all), most); }
   void One(V a, V b, V c) {
-    const int64_t depth = DepthOf(p_);
-    V panels = scratch_, packed = At(Sum(), scratch_, l_.I64(kColumns * depth));
-    Loop(l_.I64(0), l_.I64(p_.n), columns_, [&](V n0) {
-      V n = Left(n0, p_.n, columns_);
-      Loop(l_.I64(0), l_.I64(p_.k), depth, [&](V k0) {
-        V k = Left(k0, p_.k, depth);
-        PackColumns(b, n0, n, k0, k, panels);
-        Loop(l_.I64(0), l_.I64(p_.m), kRows, [&](V m0) {
-          V m = Left(m0, p_.m, kRows);
-          IsByRows(p_) ? CopyRows(a, m0, m, k0, k, packed) : PackRows(a, m0, m, k0, k, packed);
-          Cells({packed, panels, At(Sum(), c, Add(Mul(m0, l_.I64(p_.c_stride)), n0)), m, n, k0, k});
-        });
+    Loop(l_.I64(0), l_.I64(p_.m), TileRows(p_), [&](V m0) {
+      V m = Left(m0, p_.m, TileRows(p_));
+      Loop(l_.I64(0), l_.I64(p_.n), columns_, [&](V n0) {
+        V n = Left(n0, p_.n, columns_), to = At(TypeOf(p_.c_type), c, Add(Mul(m0, l_.I64(p_.c_stride)), n0));
+        if (!IsNarrow(p_.c_type)) return Tile({a, b, to, l_.I64(p_.c_stride), m0, m, n0, n});
+        V sums = At(Sum(), scratch_, l_.I64(PackedElements(p_)));
+        Tile({a, b, sums, l_.I64(columns_), m0, m, n0, n});
+        RoundSums(sums, m, n, to);
       });
     });
   }
+  // Rows [m0, m0 + m) and columns [n0, n0 + n), whose sums lie from `c` on.
+  struct Part {
+    V a, b, c, c_stride, m0, m, n0, n;
+  };
+  void Tile(const Part& t) {
+    const int64_t depth = DepthOf(p_);
+    V panels = scratch_, packed = At(Sum(), scratch_, l_.I64(kColumns * depth));
+    Loop(l_.I64(0), l_.I64(p_.k), depth, [&](V k0) {
+      V k = Left(k0, p_.k, depth);
+      PackColumns(t.b, t.n0, t.n, k0, k, panels);
+      Loop(l_.I64(0), t.m, kRows, [&](V i) {
+        V m = Left(i, t.m, kRows), row = Add(t.m0, i);
+        IsByRows(p_) ? CopyRows(t.a, row, m, k0, k, packed) : PackRows(t.a, row, m, k0, k, packed);
+        Cells({packed, panels, At(Sum(), t.c, Mul(i, t.c_stride)), t.c_stride, m, t.n, k0, k});
+      });
+    });
+  }
+  void RoundSums(V sums, V m, V n, V to) {
+    const auto round = [&](LLVMTypeRef type, V from, V at) {
+      V v = Load(type, from);
+      LLVMSetAlignment(v, static_cast<unsigned>(cpu::SizeOf(p_.sum)));
+      V rounded = LLVMBuildStore(l_.b, cpu::EmitFromF32(l_, v, NarrowDtype(p_.c_type)), at);
+      LLVMSetAlignment(rounded, static_cast<unsigned>(cpu::SizeOf(p_.c_type)));
+    };
+    Loop(l_.I64(0), m, 1, [&](V i) {
+      V from = At(Sum(), sums, Mul(i, l_.I64(columns_)));
+      V row = At(TypeOf(p_.c_type), to, Mul(i, l_.I64(p_.c_stride)));
+      V whole = Mul(LLVMBuildSDiv(l_.b, n, l_.I64(l_.lanes), ""), l_.I64(l_.lanes));
+      Loop(l_.I64(0), whole, l_.lanes,
+           [&](V j) { round(l_.vec(Sum()), At(Sum(), from, j), At(TypeOf(p_.c_type), row, j)); });
+      Loop(whole, n, 1, [&](V j) { round(Sum(), At(Sum(), from, j), At(TypeOf(p_.c_type), row, j)); });
+    });
+  }
   struct Block {
-    V packed, panels, c, m, n, k0, k;
+    V packed, panels, c, c_stride, m, n, k0, k;
   };
   void Cells(const Block& x) {
     const int64_t rows = shape_.rows;
@@ -242,8 +312,8 @@ class ProductEmitter {
                     At(Sum(), x.packed, Mul(i, IsByRows(p_) ? l_.I64(kRowStride) : x.k)),
                     Min(LLVMBuildNSWSub(l_.b, x.m, i, ""), l_.I64(rows)),
                     At(Sum(), x.panels, Mul(j, x.k)),
-                    At(Sum(), x.c, Add(Mul(i, l_.I64(p_.c_stride)), j)),
-                    l_.I64(p_.c_stride),
+                    At(Sum(), x.c, Add(Mul(i, x.c_stride), j)),
+                    x.c_stride,
                     Min(LLVMBuildNSWSub(l_.b, x.n, j, ""), l_.I64(width_)),
                     x.k0};
         LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(cell_), cell_, args, 8, "");
@@ -252,38 +322,48 @@ class ProductEmitter {
   }
   // Panels [k][width] of columns; past the last column, that one again.
   void PackColumns(V b, V n0, V n, V k0, V k, V to) {
-    const bool plain = b_columns_ == nullptr && p_.b.outer.stride == 1 && p_.b.type == p_.sum;
+    const Extent& columns = p_.b.outer;
     Loop(l_.I64(0), n, width_, [&](V j) {
       V whole = Less(Add(j, l_.I64(width_ - 1)), n), panel = At(Sum(), to, Mul(j, k)), first = Add(n0, j);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V at = Place(p_.b.steps, b_steps_, Add(k0, s)), row = At(Sum(), panel, Mul(s, l_.I64(width_)));
+        V from = At(TypeOf(p_.b.type), b, Place(p_.b.steps, b_steps_, Add(k0, s)));
+        V row = At(Sum(), panel, Mul(s, l_.I64(width_)));
         const auto one_by_one = [&] {
           Loop(l_.I64(0), l_.I64(width_), 1, [&](V w) {
             V column = Min(Add(first, w), l_.I64(p_.n - 1));
-            V v = Element(p_.b, b, Add(at, Place(p_.b.outer, b_columns_, column)));
-            LLVMBuildStore(l_.b, v, At(Sum(), row, w));
+            CopyElement(p_.b, from, Place(columns, b_columns_, column), At(Sum(), row, w));
           });
         };
         const auto vectors = [&] {
-          V from = At(Sum(), b, Add(at, first));
           for (unsigned v = 0; v < shape_.vectors; ++v) {
-            StoreVector(LoadVector(At(Sum(), from, l_.I64(v * l_.lanes))), At(Sum(), row, l_.I64(v * l_.lanes)));
+            V at = l_.I64(v * l_.lanes);
+            Gather(p_.b, from, columns, b_columns_, Add(first, at), l_.lanes, At(Sum(), row, at));
           }
         };
-        plain ? If(whole, vectors, one_by_one) : one_by_one();
+        AreAdjacent(columns) || columns.runs ? If(whole, vectors, one_by_one) : one_by_one();
       });
     });
   }
   // Rows as they are, up to a whole cell of them; past the last row, that one again.
   void CopyRows(V a, V m0, V m, V k0, V k, V to) {
     V rows = Mul(LLVMBuildSDiv(l_.b, Add(m, l_.I64(shape_.rows - 1)), l_.I64(shape_.rows), ""), l_.I64(shape_.rows));
-    V bytes = Mul(k, l_.I64(cpu::SizeOf(p_.sum)));
     Loop(l_.I64(0), rows, 1, [&](V i) {
       V row = Place(p_.a.outer, a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
-      V from = At(Sum(), a, Add(row, k0)), at = At(Sum(), to, Mul(i, l_.I64(kRowStride)));
-      LLVMBuildMemCpy(l_.b, at, static_cast<unsigned>(cpu::SizeOf(p_.sum)), from,
-                      static_cast<unsigned>(cpu::SizeOf(p_.sum)), bytes);
+      CopyRow(At(TypeOf(p_.a.type), a, row), k0, k, At(Sum(), to, Mul(i, l_.I64(kRowStride))));
     });
+  }
+  void CopyRow(V from, V k0, V k, V to) {
+    const auto size = static_cast<unsigned>(cpu::SizeOf(p_.sum));
+    if (AreAdjacent(p_.a.steps) && p_.a.type == p_.sum) {
+      LLVMBuildMemCpy(l_.b, to, size, At(Sum(), from, k0), size, Mul(k, l_.I64(size)));
+      return;
+    }
+    V whole = Mul(LLVMBuildSDiv(l_.b, k, l_.I64(l_.lanes), ""), l_.I64(l_.lanes));
+    const auto gather = [&](V s, unsigned n) {
+      Gather(p_.a, from, p_.a.steps, a_steps_, Add(k0, s), n, At(Sum(), to, s));
+    };
+    Loop(l_.I64(0), whole, l_.lanes, [&](V s) { gather(s, l_.lanes); });
+    Loop(whole, k, 1, [&](V s) { gather(s, 1); });
   }
   // Panels [k][rows] of rows; past the last row, that one again.
   void PackRows(V a, V m0, V m, V k0, V k, V to) {
@@ -291,11 +371,11 @@ class ProductEmitter {
     Loop(l_.I64(0), m, rows, [&](V i) {
       V panel = At(Sum(), to, Mul(i, k)), first = Add(m0, i);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V at = Place(p_.a.steps, a_steps_, Add(k0, s)), column = At(Sum(), panel, Mul(s, l_.I64(rows)));
+        V from = At(TypeOf(p_.a.type), a, Place(p_.a.steps, a_steps_, Add(k0, s)));
+        V column = At(Sum(), panel, Mul(s, l_.I64(rows)));
         Loop(l_.I64(0), l_.I64(rows), 1, [&](V w) {
           V row = Min(Add(first, w), l_.I64(p_.m - 1));
-          V v = Element(p_.a, a, Add(at, Place(p_.a.outer, a_rows_, row)));
-          LLVMBuildStore(l_.b, v, At(Sum(), column, w));
+          CopyElement(p_.a, from, Place(p_.a.outer, a_rows_, row), At(Sum(), column, w));
         });
       });
     });
@@ -309,16 +389,11 @@ class ProductEmitter {
   V a_steps_ = nullptr, a_rows_ = nullptr, b_steps_ = nullptr, b_columns_ = nullptr;
 };
 
-bool IsWide(GemmType t) { return t == GemmType::kF32 || t == GemmType::kF64; }
-
 }  // namespace
 
-bool HasProductCode(const Product& p) {
-  return IsWide(p.a.type) && IsWide(p.b.type) && IsWide(p.c_type) && p.c_type == p.sum;
-}
-
 uint64_t ProductScratch(const Product& p) {
-  return static_cast<uint64_t>((kColumns * DepthOf(p) + kRows * kRowStride) * cpu::SizeOf(p.sum) + 63) / 64 * 64;
+  const int64_t sums = IsNarrow(p.c_type) ? TileRows(p) * kColumns : 0;
+  return static_cast<uint64_t>((PackedElements(p) + sums) * cpu::SizeOf(p.sum) + 63) / 64 * 64;
 }
 
 LLVMValueRef EmitProduct(const LlvmBuilder& l, const Product& p, const Processor& processor, const std::string& name) {

@@ -3,7 +3,8 @@
 // The same blocks as there (gemm_kernel.h): panels of packed columns, a block of sums in registers over at most 256
 // steps, added block by block. Each sum adds up the same numbers in the same order, so with fused multiply-add the bits
 // are those of the tiles. What is left over at an edge is computed in full from the last row or column, and stored in
-// part, so nothing beyond an operand is read.
+// part, so nothing beyond an operand is read. 16-bit floats are widened while they are packed; a result of them is
+// summed up in f32, a tile of rows at a time, and rounded once.
 #ifndef RICCI_OBJECT_PRODUCT_CODE_H_
 #define RICCI_OBJECT_PRODUCT_CODE_H_
 #include <string>
@@ -14,8 +15,6 @@
 
 namespace ricci::object {
 
-// Whether products of these types have such code.
-bool HasProductCode(const cpu::Product& p);
 // Scratch memory that it needs, aligned to 64, whatever the processor.
 uint64_t ProductScratch(const cpu::Product& p);
 // Emits `void name(ptr buffers, ptr scratch)`: buffers are the left and right operand and the result.

@@ -1,4 +1,5 @@
 """Programs that become object files, each with the shapes and C types of its arguments: name, text, arguments."""
+import re
 
 STEP = "cond_nconsts=1 body_nconsts=0"
 
@@ -20,6 +21,29 @@ def cholesky(name, n, dtype):
                   f" %j: i32[{n},{n}] = iota() dtype=i32 shape=[{n},{n}] dimension=1 %e: bool[{n},{n}] = eq(%i, %j)"
                   f" %d: {t} = convert_element_type(%e) new_dtype={dtype} %a: {t} = add(%s, %d)"
                   f" %l: {t} = cholesky(%a) return %l }}")
+
+
+def lu(name, m, n, dtype, batch=()):
+    t = lambda shape, d=dtype: f"{d}[{','.join(map(str, batch + shape))}]"
+    return (name, f"program {name}(%x: {t((m, n))}) {{ %l: {t((m, n))}, %p: {t((min(m, n),), 'i32')}, %r: {t((m,), 'i32')}"
+                  " = lu(%x) return %l, %p, %r }")
+
+
+def convolution(name, shape, window, outputs, dtype="f32", groups=1, first=False, more=""):
+    """With results of the size of lhs unless strides or dilation are in `more`; features last, or `first`."""
+    inputs = shape[1] if first else shape[3]
+    size = shape[2:] if first else shape[1:3]
+    number = lambda key: ([int(v) for v in re.search(key + r"=\[(\d+),(\d+)\]", more).groups()] if key in more else [1, 1])
+    dilation, strides = number("rhs_dilation"), number("window_strides")
+    reach = [(w - 1) * d for w, d in zip(window, dilation)]
+    out = tuple((n - 1) // s + 1 for n, s in zip(size, strides))
+    text = lambda dims: f"{dtype}[{','.join(map(str, dims))}]"
+    w = (outputs, inputs // groups) + window if first else window + (inputs // groups, outputs)
+    y = (shape[0], outputs) + out if first else (shape[0],) + out + (outputs,)
+    specs = "" if first else " lhs_spec=[0,3,1,2] rhs_spec=[3,2,0,1] out_spec=[0,3,1,2]"
+    padding = ",".join(f"{r // 2},{r - r // 2}" for r in reach)
+    return (name, f"program {name}(%x: {text(shape)}, %w: {text(w)}) {{ %y: {text(y)} = conv_general_dilated(%x, %w)"
+                  f" padding=[{padding}]{specs} feature_group_count={groups} {more} return %y }}")
 
 
 def eye(t, shape):
@@ -48,6 +72,16 @@ def no_factor(name, n):
                   f" %p: {bools} = lt(%i, %k) %z: {t} = constant -1.0 %s: {t} = select_n(%p, %z, %d)"
                   f" %a: {t} = mul(%s, %d) %l: {t} = cholesky(%a) %q: {bools} = ne(%l, %l)"
                   f" %r: {ints} = convert_element_type(%q) new_dtype=i32 return %r }}")
+
+
+def narrow_product(name, t, m, k, n, more=""):
+    """Of small whole numbers, so that only the result may be rounded, and must be to the nearest, ties to even."""
+    result = "f32" if more else t
+    return (name, f"program {name}(%x: f32[{m},{k}], %y: f32[{k},{n}]) {{ %e: f32[{m},{k}] = constant 8.0"
+                  f" %f: f32[{m},{k}] = mul(%x, %e) %g: f32[{m},{k}] = floor(%f) %a: {t}[{m},{k}] = convert_element_type(%g)"
+                  f" new_dtype={t} %h: f32[{k},{n}] = floor(%y) %b: {t}[{k},{n}] = convert_element_type(%h) new_dtype={t}"
+                  f" %c: {result}[{m},{n}] = dot_general(%a, %b) lhs_contract=[1] rhs_contract=[0] {more}"
+                  f" %r: f32[{m},{n}] = convert_element_type(%c) new_dtype=f32 return %r }}")
 
 
 PROGRAMS = [
@@ -82,6 +116,14 @@ PROGRAMS = [
     ("repeated_products", "program repeated_products(%a: f64[40,40]) { " +
      "".join(f"%s{i}: f64[40,40] = {'dot_general(%a, %a)' if i == 0 else f'dot_general(%t{i - 1}, %a)'} lhs_contract=[1]"
              f" rhs_contract=[0] %t{i}: f64[40,40] = tanh(%s{i}) " for i in range(40)) + "return %t39 }"),
+    narrow_product("narrow_product", "bf16", 67, 530, 75),
+    narrow_product("narrow_product_tall", "bf16", 1001, 40, 530),
+    narrow_product("narrow_product_f32", "bf16", 50, 41, 33, "preferred_element_type=f32"),
+    convolution("conv_last", (2, 13, 11, 10), (3, 3), 21),
+    convolution("conv_first", (2, 12, 13, 17), (3, 5), 9, first=True),
+    convolution("conv_strided", (1, 19, 16, 9), (3, 4), 70, more="window_strides=[2,3]"),
+    convolution("conv_dilated", (2, 14, 15, 16), (3, 3), 33, "f64", more="rhs_dilation=[2,3]"),
+    convolution("conv_grouped", (2, 11, 13, 20), (3, 3), 34, groups=2),
     cholesky("cholesky_f32", 12, "f32"),
     cholesky("cholesky_f64", 70, "f64"),
     cholesky("cholesky_blocks", 200, "f32"),
@@ -99,3 +141,5 @@ PROGRAMS = [
      ", ".join(f"{i * 0.5}" for i in range(40)) + "] %r: f64[40] = rev(%c) dimensions=[0] %y: f64[40] = mul(%x, %r)"
      " return %y, %c }"),
 ]
+# Not for processors before x86-64-v3, which convert by calls.
+F16_PROGRAMS = [narrow_product("narrow_product_f16", "f16", 67, 130, 75)]
