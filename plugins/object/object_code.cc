@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "called_code.h"
 #include "inlined_entry.h"
 #include "object_symbols.h"
 #include "plan_codegen.h"
-#include "product_code.h"
 #include "run_state.h"
 #include "runtime_text.h"
 
@@ -37,8 +37,8 @@ V LibraryTable(const LlvmBuilder& l, const ricci_plan& plan, const Processor& pr
   LLVMTypeRef record = LLVMStructTypeInContext(l.ctx, parts, 2, 0);
   std::vector<V> records;
   for (uint32_t i = 0; i < plan.n_libraries; ++i) {
-    const auto& product = *static_cast<const cpu::Product*>(plan.libraries[i].state);
-    V values[] = {EmitProduct(l, product, processor, "product" + std::to_string(i)), LLVMConstNull(rest)};
+    const auto& code = *static_cast<const CalledCode*>(plan.libraries[i].state);
+    V values[] = {code(l, processor, "called" + std::to_string(i)), LLVMConstNull(rest)};
     records.push_back(LLVMConstNamedStruct(record, values, 2));
   }
   V all = LLVMConstArray2(record, records.data(), records.size());

@@ -2,7 +2,7 @@
 //
 // Each plan becomes `int name(inputs..., outputs..., workspace)` around the function of plugins/cpu. What that code
 // finds through the run in a host (library calls, the word of failed checks) is a record on the stack here, and what it
-// calls in a host is in the module (runtime_text.h, product_code.h). Constants are in the code.
+// calls in a host is in the module (runtime_text.h, called_code.h). Constants are in the code.
 #ifndef RICCI_OBJECT_OBJECT_CODE_H_
 #define RICCI_OBJECT_OBJECT_CODE_H_
 #include <memory>
@@ -22,8 +22,8 @@ class ObjectUnit {
   static std::unique_ptr<ObjectUnit> Create(const Processor& processor, bool own_workspace, std::string& error);
   ~ObjectUnit();
   unsigned lanes() const { return jit_->lanes(); }
-  // Adds a function called `name`. `libraries` of the plan are products (product_code.h), whose `state` is a
-  // cpu::Product. Returns the scratch memory it needs after the arena; false with `error` on failure.
+  // Adds a function called `name`. The `state` of the plan's `libraries` is CalledCode. Returns the scratch memory it
+  // needs after the arena; false with `error` on failure.
   bool Add(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,
            const std::string& name, uint32_t opt_level, uint64_t& scratch_bytes, std::string& error);
   // All functions as one object. Empty with `error` on failure, also if something other than the C library is missing.

@@ -11,10 +11,12 @@
 #include <string_view>
 
 #include "blocked_factors.h"
+#include "called_code.h"
 #include "codegen/schedule.h"
 #include "convolution.h"
 #include "gemm.h"
 #include "kernel_codegen.h"
+#include "lu_code.h"
 #include "object_code.h"
 #include "product_code.h"
 #include "ricci/api_table.h"
@@ -42,50 +44,61 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
-// ---- products, and convolutions as products ----
-using Planner = bool (*)(const ricci_op* op, cpu::Product& p);
-
-template <Planner kPlanner>
-ricci_status* MatchProduct(void*, const ricci_op* op, uint32_t* accept) {
-  return Guard([&]() -> ricci_status* {
-    cpu::Product p;
-    *accept = kPlanner(op, p);
-    return nullptr;
-  });
-}
-template <Planner kPlanner>
-ricci_status* PlanProduct(void*, const ricci_op* op, ricci_library_plan* out) {
-  return Guard([&]() -> ricci_status* {
-    auto p = std::make_unique<cpu::Product>();
-    if (!kPlanner(op, *p)) return Fail(RICCI_INTERNAL, "planned a product that did not match");
-    out->tasks = 1;
-    out->flops = 2 * static_cast<uint64_t>(p->batch * p->m * p->n * p->k);
-    out->scratch_bytes = ProductScratch(*p);
-    out->state = p.release();
-    return nullptr;
-  });
-}
-ricci_status* LaunchProduct(void*, const ricci_launch*) {
+ricci_status* LaunchNothing(void*, const ricci_launch*) {
   return Fail(RICCI_FAILED_PRECONDITION, "this backend runs nothing");
 }
-void DropProduct(void* state) { delete static_cast<cpu::Product*>(state); }
 
-template <Planner kPlanner>
-constexpr ricci_library kProducts = {
-    {sizeof(ricci_library), 0, nullptr}, PlanProduct<kPlanner>, LaunchProduct, DropProduct};
+// ---- what is code here, and a library's call in a host: products, convolutions as products, lu ----
+// How operations of one kind are planned: `plan` returns false for one that has no such code.
+template <typename Planned, bool (*plan)(const ricci_op* op, Planned& p), uint64_t (*flops)(const Planned& p),
+          uint64_t (*scratch)(const Planned& p),
+          LLVMValueRef (*emit)(const cpu::LlvmBuilder& l, const Planned& p, const Processor&, const std::string& name)>
+struct Called {
+  static ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
+    return Guard([&]() -> ricci_status* {
+      Planned p;
+      *accept = plan(op, p);
+      return nullptr;
+    });
+  }
+  static ricci_status* Plan(void*, const ricci_op* op, ricci_library_plan* out) {
+    return Guard([&]() -> ricci_status* {
+      Planned p;
+      if (!plan(op, p)) return Fail(RICCI_INTERNAL, "planned an operation that did not match");
+      out->tasks = 1;
+      out->flops = flops(p);
+      out->scratch_bytes = scratch(p);
+      out->state = new CalledCode([p](const cpu::LlvmBuilder& l, const Processor& processor, const std::string& name) {
+        return emit(l, p, processor, name);
+      });
+      return nullptr;
+    });
+  }
+  static constexpr ricci_library kTable = {{sizeof(ricci_library), 0, nullptr}, Plan, LaunchNothing, [](void* code) {
+                                             delete static_cast<CalledCode*>(code);
+                                           }};
 
-template <Planner kPlanner>
-ricci_status* AddProducts(ricci_ctx* ctx, std::string_view primitive) {
-  ricci_prim row = 0;
-  if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &row)) return s;
-  ricci_lowering l{};
-  l.hdr.size = sizeof l;
-  l.kind = RICCI_LOWER_LIBRARY;
-  l.priority = 10;
-  l.target = {"cpu", 3};
-  l.match = MatchProduct<kPlanner>;
-  l.library = &kProducts<kPlanner>;
-  return ricci_prim_add_lowering(ctx, row, &l);
+  static ricci_status* Add(ricci_ctx* ctx, std::string_view primitive) {
+    ricci_prim row = 0;
+    if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &row)) return s;
+    ricci_lowering l{};
+    l.hdr.size = sizeof l;
+    l.kind = RICCI_LOWER_LIBRARY;
+    l.priority = 10;
+    l.target = {"cpu", 3};
+    l.match = Match;
+    l.library = &kTable;
+    return ricci_prim_add_lowering(ctx, row, &l);
+  }
+};
+
+template <bool (*plan)(const ricci_op* op, cpu::Product& p)>
+using CalledProduct = Called<cpu::Product, plan, ProductFlops, ProductScratch, EmitProduct>;
+
+ricci_status* AddCalledCode(ricci_ctx* ctx) {
+  if (ricci_status* s = CalledProduct<cpu::PlanGemm>::Add(ctx, "dot_general")) return s;
+  if (ricci_status* s = CalledProduct<cpu::PlanConvolution>::Add(ctx, "conv_general_dilated")) return s;
+  return Called<Lu, PlanLu, LuFlops, LuScratch, EmitLu>::Add(ctx, "lu");
 }
 
 // ---- what has no code of its own ----
@@ -109,11 +122,11 @@ std::string PlaceOf(const ricci_ctx* ctx, const ricci_plan& plan, uint32_t libra
   return line == 0 ? "" : " at " + std::string(file.ptr, file.len) + ":" + std::to_string(line);
 }
 
-// The first library call that is not a product, as an error; empty: there is none.
+// The first library call that is not code here, as an error; empty: there is none.
 std::string ForeignCall(const ricci_ctx* ctx, const ricci_plan& plan) {
   for (uint32_t i = 0; i < plan.n_libraries; ++i) {
     const ricci_plan_library& call = plan.libraries[i];
-    if (call.library->launch == LaunchProduct) continue;
+    if (call.library->launch == LaunchNothing) continue;
     const std::string name = PrimitiveOf(ctx, call.library);
     return (name.empty() ? "an equation" : name) + PlaceOf(ctx, plan, i) +
            " calls a function of the host, which is not in an object; leave the equation out, or give its primitive "
@@ -198,8 +211,7 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     if (!FindProcessor(target, name, processor, error)) return Fail(RICCI_INVALID_ARGUMENT, error);
     auto unit = ObjectUnit::Create(processor, workspace == "own", error);
     if (unit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
-    if (ricci_status* s = AddProducts<cpu::PlanGemm>(ctx, "dot_general")) return s;
-    if (ricci_status* s = AddProducts<cpu::PlanConvolution>(ctx, "conv_general_dilated")) return s;
+    if (ricci_status* s = AddCalledCode(ctx)) return s;
     if (ricci_status* s = AddBlockedFactors(ctx)) return s;
     return Register(ctx, std::make_unique<Backend>(Backend{ctx, std::move(unit)}));
   });

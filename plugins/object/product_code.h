@@ -15,6 +15,8 @@
 
 namespace ricci::object {
 
+// Multiplications and additions.
+uint64_t ProductFlops(const cpu::Product& p);
 // Scratch memory that it needs, aligned to 64, whatever the processor.
 uint64_t ProductScratch(const cpu::Product& p);
 // Emits `void name(ptr buffers, ptr scratch)`: buffers are the left and right operand and the result.

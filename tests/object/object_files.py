@@ -183,7 +183,7 @@ def results(tool, folder):
         library = compiled(tool, cases, folder, "--cpu", cpu)
         check_symbols(library)
         for case, got in zip(cases, outputs(cases, folder, library, checked), strict=True):
-            compare(case, got, exact and not case.name.startswith(("cholesky", "solve")))  # other sums
+            compare(case, got, exact and not case.name.startswith(("cholesky", "solve", "lu")))  # other sums
 
 
 def aarch64(tool, folder):

@@ -23,10 +23,21 @@ def cholesky(name, n, dtype):
                   f" %l: {t} = cholesky(%a) return %l }}")
 
 
-def lu(name, m, n, dtype, batch=()):
-    t = lambda shape, d=dtype: f"{d}[{','.join(map(str, batch + shape))}]"
-    return (name, f"program {name}(%x: {t((m, n))}) {{ %l: {t((m, n))}, %p: {t((min(m, n),), 'i32')}, %r: {t((m,), 'i32')}"
-                  " = lu(%x) return %l, %p, %r }")
+def lu(name, m, n, dtype, batch=(), spoilt=None):
+    """Spoilt: columns of zeros, and a number (NaN) below the diagonal, if there is one."""
+    shape = ",".join(map(str, batch + (m, n)))
+    t, ints, bools = (f"{d}[{shape}]" for d in (dtype, "i32", "bool"))
+    spoil = ""
+    if spoilt is not None:
+        number = lambda name, v: f" %{name}: {ints} = constant {v}"
+        place = lambda name, axis: f" %{name}: {ints} = iota() dtype=i32 shape=[{shape}] dimension={len(batch) + axis}"
+        spoil = (place("i", 0) + place("j", 1) + number("c7", 7) + number("c3", 3) + number("row", m - 3)
+                 + f" %k: {ints} = rem(%j, %c7) %p: {bools} = eq(%k, %c3) %z: {t} = constant 0.0"
+                 f" %b: {t} = select_n(%p, %x, %z) %q: {bools} = eq(%i, %row) %s: {bools} = eq(%j, %c7)"
+                 f" %u: {bools} = and(%q, %s) %v: {t} = constant {spoilt} %a: {t} = select_n(%u, %b, %v)")
+    results = [f"{dtype}[{shape}]"] + [f"i32[{','.join(map(str, batch + (k,)))}]" for k in (min(m, n), m)]
+    return (name, f"program {name}(%x: {t}) {{{spoil} %l: {results[0]}, %e: {results[1]}, %r: {results[2]} ="
+                  f" lu({'%a' if spoil else '%x'}) return %l, %e, %r }}")
 
 
 def convolution(name, shape, window, outputs, dtype="f32", groups=1, first=False, more=""):
@@ -132,6 +143,13 @@ PROGRAMS = [
     solve("solve_left_turned", 200, True, True, True),
     solve("solve_right", 130, False, False, False, (2,)),
     solve("solve_right_turned", 150, False, True, True),
+    lu("lu_small", 24, 25, "f32"),
+    lu("lu_f32", 131, 131, "f32"),
+    lu("lu_f64", 197, 197, "f64"),
+    lu("lu_tall", 150, 67, "f64"),
+    lu("lu_wide", 45, 600, "f64", (3,)),
+    lu("lu_zeros", 101, 101, "f64", spoilt="9.5"),
+    lu("lu_nan", 103, 103, "f64", spoilt="nan"),
     ("ffts", "program ffts(%x: f32[8,120]) { %z: c64[8,61] = fft(%x) fft_type=\"RFFT\" fft_lengths=[120]"
              " %r: f32[8,61] = real(%z) %i: f32[8,61] = imag(%z) return %z, %r, %i }"),
     ("sorts", "program sorts(%x: f32[1000]) { %y: f32[1000] = sort(%x) dimension=0 is_stable=true num_keys=1 return %y }"),
