@@ -76,7 +76,8 @@ Values Cholesky(const Eqn&, std::span<const Value> in) {
                 Beside(lax::select(HasNone(bottom, left.shape()), nan_like(left), left), bottom))};
 }
 
-constexpr Lowering kCholesky = {.decompose = Cholesky, .match = IsLarge, .target = "cpu", .priority = 10};
+[[maybe_unused]] constexpr Lowering kCholesky = {
+    .decompose = Cholesky, .match = IsLarge, .target = "cpu", .priority = 10};
 
 // ---- triangular_solve ----
 
@@ -109,8 +110,7 @@ constexpr Lowering kSolve = {.decompose = Solve, .match = IsLarge, .target = "cp
 }  // namespace
 
 ricci_status* AddBlockedFactors(ricci_ctx* ctx) {
-  for (const auto& [name, lowering] :
-       {std::pair<std::string_view, const Lowering*>{"cholesky", &kCholesky}, {"triangular_solve", &kSolve}}) {
+  for (const auto& [name, lowering] : {std::pair<std::string_view, const Lowering*>{"triangular_solve", &kSolve}}) {
     ricci_prim row = 0;
     if (ricci_status* s = ricci_prim_find(ctx, name.data(), name.size(), &row)) return s;
     const ricci_lowering l = ToAbi(*lowering);

@@ -17,18 +17,14 @@ using V = LLVMValueRef;
 constexpr int64_t kSmallest = 24;      // columns to eliminate below which the generated loops are as good, and fuse
 constexpr int64_t kLargest = 1 << 20;  // rows and columns; far above any memory
 
-// Scratch memory, in elements: panels of columns, packed rows, a panel's triangle, the panel.
-constexpr int64_t kPackedAt = kPanelColumns * kColumns, kTriangleAt = kPackedAt + kPackedRows,
-                  kPanelAt = kTriangleAt + kPanelColumns * kPanelColumns;
-
 class LuEmitter : LuPanelCode {
  public:
   LuEmitter(const LlvmBuilder& l, const Lu& lu, const Processor& processor)
-      : LuPanelCode(l, lu.type, /*by_rows=*/true, processor), s_(lu) {}
+      : LuPanelCode(l, lu.type, /*symmetric=*/false, processor), s_(lu) {}
 
   V Emit(const std::string& name) {
     EmitCell();
-    EmitPanel();
+    panel_ = LuPanel();
     V f = Begin(name, {l_.ptr(), l_.ptr()}), buffers = LLVMGetParam(f, 0);
     const auto buffer = [&](int64_t i) { return Load(l_.ptr(), At(l_.ptr(), buffers, l_.I64(i))); };
     V a = buffer(0), lu = buffer(1), pivots = buffer(2), permutation = buffer(3);
@@ -54,8 +50,8 @@ class LuEmitter : LuPanelCode {
          [&](V i) { LLVMBuildStore(l_.b, LLVMBuildTrunc(l_.b, i, l_.i32(), ""), At(l_.i32(), permutation_, i)); });
     Loop(l_.I64(0), l_.I64(s_.steps), kPanelColumns, [&](V first) {
       V width = Left(first, s_.steps, kPanelColumns), end = Add(first, width);
-      Call(panel(), {Element(first, first), l_.I64(s_.columns), Sub(l_.I64(s_.rows), first), width,
-                     At(l_.i32(), pivots_, first), Scratch(kPanelAt)});
+      Call(panel_, {Element(first, first), l_.I64(s_.columns), Sub(l_.I64(s_.rows), first), width,
+                    At(l_.i32(), pivots_, first), Scratch(kPanelAt)});
       Loop(first, end, 1, [&](V i) { Swap(i, first, end); });
       If(Less(end, l_.I64(s_.columns)), [&] { Continue(first, width, end); });
     });
@@ -96,7 +92,7 @@ class LuEmitter : LuPanelCode {
       });
       Loop(end, l_.I64(s_.rows), kRows, [&](V m0) {
         V m = Left(m0, s_.rows, kRows);
-        PackFactors(m0, m, first, width, packed);
+        PackNegative({lu_, s_.columns, s_.rows}, m0, m, first, width, packed);
         Cells({packed, panels, Element(m0, n0), l_.I64(s_.columns), m, n, width, l_.I64(1)});
       });
     });
@@ -161,18 +157,8 @@ class LuEmitter : LuPanelCode {
       for (int64_t i = k + 1; i < n; ++i) subtract(i, factor(i, Add(row, l_.I64(k))), found);
     }
   }
-  // Rows [m0, m0 + m) of a panel with their signs changed, since cells add, up to a whole cell of them; past the last
-  // row, that one again.
-  void PackFactors(V m0, V m, V first, V width, V to) {
-    Loop(l_.I64(0), Whole(Add(m, l_.I64(rows_ - 1)), rows_), 1, [&](V i) {
-      V from = Element(Min(Add(m0, i), l_.I64(s_.rows - 1)), first), row = At(to, Mul(i, l_.I64(kRowStride)));
-      Strips(l_.I64(0), width,
-             [&](V j, unsigned lanes) { Store(LLVMBuildFNeg(l_.b, LoadSome(At(from, j), lanes), ""), At(row, j)); });
-    });
-  }
-
   const Lu& s_;
-  V scratch_ = nullptr, lu_ = nullptr, pivots_ = nullptr, permutation_ = nullptr;
+  V panel_ = nullptr, scratch_ = nullptr, lu_ = nullptr, pivots_ = nullptr, permutation_ = nullptr;
 };
 
 }  // namespace
@@ -197,7 +183,7 @@ uint64_t LuFlops(const Lu& lu) {
 }
 
 uint64_t LuScratch(const Lu& lu) {
-  return static_cast<uint64_t>((kPanelAt + PanelElements(lu.rows)) * cpu::SizeOf(lu.type) + 63) / 64 * 64;
+  return static_cast<uint64_t>(FactorElements(lu.rows) * cpu::SizeOf(lu.type) + 63) / 64 * 64;
 }
 
 LLVMValueRef EmitLu(const LlvmBuilder& l, const Lu& lu, const Processor& processor, const std::string& name) {

@@ -12,6 +12,7 @@
 
 #include "blocked_factors.h"
 #include "called_code.h"
+#include "cholesky_code.h"
 #include "codegen/schedule.h"
 #include "convolution.h"
 #include "gemm.h"
@@ -48,7 +49,7 @@ ricci_status* LaunchNothing(void*, const ricci_launch*) {
   return Fail(RICCI_FAILED_PRECONDITION, "this backend runs nothing");
 }
 
-// ---- what is code here, and a library's call in a host: products, convolutions as products, lu ----
+// ---- what is code here, and a library's call in a host: products, convolutions as products, factorisations ----
 // How operations of one kind are planned: `plan` returns false for one that has no such code.
 template <typename Planned, bool (*plan)(const ricci_op* op, Planned& p), uint64_t (*flops)(const Planned& p),
           uint64_t (*scratch)(const Planned& p),
@@ -98,6 +99,9 @@ using CalledProduct = Called<cpu::Product, plan, ProductFlops, ProductScratch, E
 ricci_status* AddCalledCode(ricci_ctx* ctx) {
   if (ricci_status* s = CalledProduct<cpu::PlanGemm>::Add(ctx, "dot_general")) return s;
   if (ricci_status* s = CalledProduct<cpu::PlanConvolution>::Add(ctx, "conv_general_dilated")) return s;
+  if (auto* s = Called<Cholesky, PlanCholesky, CholeskyFlops, CholeskyScratch, EmitCholesky>::Add(ctx, "cholesky")) {
+    return s;
+  }
   return Called<Lu, PlanLu, LuFlops, LuScratch, EmitLu>::Add(ctx, "lu");
 }
 

@@ -98,7 +98,8 @@ void TileCode::WritePart(V f, const std::vector<V>& sums, bool added) {
 
 void TileCode::Cells(const Block& x) {
   Loop(l_.I64(0), x.n, width_, [&](V j) {
-    Loop(l_.I64(0), x.m, rows_, [&](V i) {
+    V first = x.diagonal == nullptr ? l_.I64(0) : Whole(Max(Sub(j, x.diagonal), l_.I64(0)), rows_);
+    Loop(first, x.m, rows_, [&](V i) {
       Call(cell_,
            {x.k, At(x.packed, Mul(i, by_rows_ ? l_.I64(kRowStride) : x.k)), Left(i, x.m, rows_),
             At(x.panels, Mul(j, x.k)), At(x.c, Add(Mul(i, x.c_stride), j)), x.c_stride, Left(j, x.n, width_), x.adds});

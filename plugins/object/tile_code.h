@@ -84,6 +84,7 @@ class TileCode {
   V Sub(V x, V y) { return LLVMBuildNSWSub(l_.b, x, y, ""); }
   V Mul(V x, V y) { return LLVMBuildNSWMul(l_.b, x, y, ""); }
   V Min(V x, V y) { return l_.Fn("llvm.smin", x, y); }
+  V Max(V x, V y) { return l_.Fn("llvm.smax", x, y); }
   V Less(V x, V y) { return LLVMBuildICmp(l_.b, LLVMIntSLT, x, y, ""); }
   V Differ(V x, V y) { return LLVMBuildICmp(l_.b, LLVMIntNE, x, y, ""); }
   // The largest multiple of `step` up to n.
@@ -102,9 +103,10 @@ class TileCode {
   std::string OfType(const char* name) const { return std::string(name) + (size() == 8 ? ".f64" : ".f32"); }
 
   // ---- blocks of sums ----
-  // c[m, n] = rows times panels, over k steps; added to c if `adds` is not 0.
+  // c[m, n] = rows times panels, over k steps; added to c if `adds` is not 0. With `diagonal`, the column of c's first
+  // row that is on a diagonal, nothing is computed of cells that are wholly above that.
   struct Block {
-    V packed, panels, c, c_stride, m, n, k, adds;
+    V packed, panels, c, c_stride, m, n, k, adds, diagonal = nullptr;
   };
   // From here on cells can be called: before the function that calls them begins.
   void EmitCell();

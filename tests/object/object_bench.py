@@ -10,12 +10,13 @@ import sys
 import tempfile
 
 from object_files import parameters, run
-from object_programs import PROGRAMS, cholesky, convolution, lu, product
+from object_programs import PROGRAMS, cholesky, convolution, lu, product, solve
 
 CASES = [p for p in PROGRAMS if p[0] in ("elementwise", "reduction", "scans", "ffts", "sorts", "threefry", "cholesky_f32")]
 CASES += [product(f"square{n}", n, n, n) for n in (32, 64, 128, 256, 512, 1024)]
 CASES += [product("square_f64", 256, 256, 256, "f64"), product("turned256", 256, 256, 256, "f32", 1)]
-CASES += [cholesky(f"chol_{t}_{n}", n, t) for t, n in (("f64", 64), ("f64", 128), ("f64", 256), ("f32", 512))]
+CASES += [cholesky(f"chol_{t}_{n}", n, t) for t in ("f32", "f64") for n in (32, 64, 128, 256, 512)]
+CASES += [solve(f"solve_{side}_{n}", n, side == "left", True, False) for side in ("left", "right") for n in (64, 256, 512)]
 CASES += [lu(f"lu_{t}_{n}", n, n, t) for t in ("f32", "f64") for n in (64, 128, 256, 512)]
 CASES += [product(f"square_{t}_{n}", n, n, n, t) for t in ("bf16", "f16") for n in (64, 128, 256, 512)]
 CASES += [convolution(f"conv{size}x{x}to{y}", (n, size, size, x), (3, 3), y)
