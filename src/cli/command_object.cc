@@ -162,16 +162,22 @@ void AddFunctions(const Session& session, const Arguments& arguments, const Sour
   }
 }
 
+// Throws unless both can be in one header.
+void CheckDistinct(const Function& a, const Function& b) {
+  const std::string both = " (" + a.what + "; " + b.what + ")";
+  if (a.name == b.name) throw Failure("two functions are called " + a.name + both + "; rename one of the programs");
+  const std::string macro = WorkspaceMacro(a.name);
+  if (macro != WorkspaceMacro(b.name)) return;
+  throw Failure("functions " + a.name + " and " + b.name + both + " would share the macro " + macro +
+                "; rename one of the programs");
+}
+
 std::vector<Function> FunctionsOf(const Session& session, const Arguments& arguments,
                                   const std::vector<Source>& sources) {
   std::vector<Function> out;
   for (const Source& source : sources) AddFunctions(session, arguments, source, out);
   for (size_t i = 0; i < out.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (out[i].name != out[k].name) continue;
-      throw Failure("two functions are called " + out[i].name + " (" + out[k].what + "; " + out[i].what +
-                    "); rename one of the programs");
-    }
+    for (size_t k = 0; k < i; ++k) CheckDistinct(out[k], out[i]);
   }
   return out;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "cli/reserved_names.h"
+
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
@@ -36,21 +38,7 @@ constexpr std::array<const char*, RICCI_KEY + 1> kNotes = {"",
                                                            ", as bits",
                                                            ""};
 
-// Words of C and C++ that no function can have as its name, and names of the libraries that an object is linked with.
-constexpr std::string_view kTaken[] = {
-    "alignas",   "alignof",  "and",       "asm",       "auto",      "bool",     "break",    "case",    "catch",
-    "char",      "class",    "concept",   "const",     "constexpr", "continue", "decltype", "default", "delete",
-    "do",        "double",   "else",      "enum",      "explicit",  "export",   "extern",   "false",   "float",
-    "for",       "friend",   "goto",      "if",        "inline",    "int",      "long",     "main",    "memcpy",
-    "memmove",   "memset",   "mutable",   "namespace", "new",       "noexcept", "not",      "nullptr", "operator",
-    "or",        "private",  "protected", "public",    "register",  "requires", "restrict", "return",  "short",
-    "signed",    "sizeof",   "static",    "struct",    "switch",    "template", "this",     "throw",   "true",
-    "try",       "typedef",  "typename",  "union",     "unsigned",  "using",    "virtual",  "void",    "volatile",
-    "while",     "xor",      "acos",      "asin",      "atan",      "cbrt",     "ceil",     "cos",     "exp",
-    "fma",       "floor",    "fmod",      "log",       "pow",       "round",    "sin",      "sqrt",    "tan",
-    "trunc",     "exit",     "abort",     "free",      "malloc",    "printf",   "lgamma_r", "rint",    "nearbyint",
-    "roundeven", "exp2",     "log2",      "log10",     "atan2",     "int8_t",   "int16_t",  "int32_t", "int64_t",
-    "uint8_t",   "uint16_t", "uint32_t",  "uint64_t",  "size_t"};
+constexpr std::string_view kWorkspaceBytes = "_WORKSPACE_BYTES", kGuard = "RICCI_OBJECT_";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -102,7 +90,7 @@ std::string Function(const Session& session, const ObjectFunction& f) {
   for (size_t i = 0; i < f.checks.size(); ++i) {
     text += " *   returns " + std::to_string(i + 1) + ": " + Quiet(f.checks[i]) + "\n";
   }
-  const std::string macro = Upper(f.name) + "_WORKSPACE_BYTES";
+  const std::string macro = WorkspaceMacro(f.name);
   if (f.own_workspace) {
     text += " * Its working memory is in the object: one call at a time, of all threads. */\n";
   } else {
@@ -115,20 +103,21 @@ std::string Function(const Session& session, const ObjectFunction& f) {
 
 }  // namespace
 
+std::string WorkspaceMacro(const std::string& name) { return Upper(name) + std::string(kWorkspaceBytes); }
+
 std::string IdentifierError(std::string_view name) {
   const bool letters = std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
   if (name.empty() || !letters || IsDigit(name[0])) return "is no C identifier";
-  const std::string_view base = name.back() == 'f' || name.back() == 'l' ? name.substr(0, name.size() - 1) : name;
-  for (const std::string_view taken : kTaken) {
-    if (name == taken || base == taken) return "is a name of C or its libraries";
-  }
+  if (IsReservedName(name)) return "is a name of C or its libraries";
+  if (name.ends_with(kWorkspaceBytes) || name.starts_with(kGuard))
+    return "is a name that headers of objects keep for macros";
   const bool reserved = name[0] == '_' && (name.size() == 1 || name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
   return reserved ? "is a name that C keeps for itself" : "";
 }
 
 std::string HeaderText(const Session& session, const std::vector<ObjectFunction>& functions,
                        const std::string& file_name, const std::string& processor) {
-  const std::string guard = "RICCI_OBJECT_" + Upper(file_name) + "_";
+  const std::string guard = std::string(kGuard) + Upper(file_name) + "_";
   std::string text = "/* " + Quiet(file_name) + ": functions compiled by Ricci for " + processor + R"(.
  *
  * Each returns 0, or the number of the first check in the program that failed; the outputs are then not to be used.

@@ -20,6 +20,8 @@ struct ObjectFunction {
 
 // Whether C and C++ have `name` as a free identifier; else what is wrong with it.
 std::string IdentifierError(std::string_view name);
+// The macro that has the size of the workspace of function `name`.
+std::string WorkspaceMacro(const std::string& name);
 
 // Compiles as C99, C11 and C++. `processor`: what the object runs on, for people.
 std::string HeaderText(const Session& session, const std::vector<ObjectFunction>& functions,

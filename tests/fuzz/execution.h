@@ -25,8 +25,9 @@ using DonateMask = uint8_t;
 
 class Compiled {
  public:
-  // A failure to compile is the result of every run. The optimization level is drawn from the program's hash.
-  Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0);
+  // A failure to compile is the result of every run. An optimization level of 0 is drawn from the program's hash.
+  Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0,
+           uint32_t opt_level = 0);
   // Through bound pointers; inputs must stay as they were.
   RunResult Run(const std::vector<Bytes>& inputs) const;
   // The same, but results that may take the memory of a donated argument are bound to it.

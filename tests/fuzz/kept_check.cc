@@ -1,31 +1,11 @@
 #include "fuzz/kept_check.h"
 
-#include <stdlib.h>
-
-#include <filesystem>
-
+#include "fuzz/temporary_folder.h"
 #include "ir/program.h"
 #include "ricci/cache.h"
 
 namespace ricci::testing {
 namespace {
-
-// A new folder, deleted at the end.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / "ricci-fuzz-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct Outcome {
   RunResult run;

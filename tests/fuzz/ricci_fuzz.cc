@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "fuzz/hostile_text.h"
 #include "fuzz/jax_comparison.h"
 #include "fuzz/kinds.h"
+#include "fuzz/object_trials.h"
 #include "fuzz/seed_trial.h"
 
 #ifndef RICCI_FUZZ_BASE
@@ -104,7 +106,7 @@ Options Parse(int argc, char** argv) {
     } else if (a == "--failures") {
       o.failures = static_cast<int64_t>(number());
     } else if (a == "--verbose") {
-      o.trial.verbose = true;
+      o.trial.verbose = o.trial.objects.verbose = true;
     } else if (a == "--coverage") {
       o.coverage = true;
     } else if (a == "--draw-only") {
@@ -119,13 +121,18 @@ Options Parse(int argc, char** argv) {
       o.trial.gpu.driver = argv[++i];
     } else if (a == "--compiler" && i + 1 < argc) {
       o.trial.gpu.compiler = argv[++i];
+    } else if (a == "--objects" && i + 1 < argc) {
+      o.trial.objects.path = std::filesystem::absolute(argv[++i]);
+    } else if (a == "--aarch64") {
+      o.trial.objects.aarch64 = true;
     } else if (a == "--no-shrink") {
       o.trial.shrink = false;
     } else {
       std::fprintf(
           stderr,
           "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
-          "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--verbose] [--no-shrink]\n");
+          "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--objects TOOL [--aarch64]] "
+          "[--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }
@@ -142,6 +149,17 @@ int RunHostile(const Options& options, const std::function<double()>& taken) {
   }
   PrintHostileTotals(totals);
   return totals.failures != 0 || (totals.texts >= 100 && totals.accepted * 20 < totals.texts) ? 1 : 0;
+}
+
+// Programs compiled ahead of time.
+int RunObjects(const Options& options, const std::function<double()>& taken) {
+  ObjectTotals totals;
+  const auto stop = [&] { return options.seconds > 0 && taken() > options.seconds; };
+  TryObjects(options.seed, options.count, options.failures, options.trial, stop, totals);
+  PrintObjectTotals(totals, taken());
+  const bool few = totals.counts.programs >= 100 && totals.counts.functions * 2 < totals.counts.programs;
+  if (few) std::printf("too few functions were compared; it must be one for two programs\n");
+  return totals.trials.failures != 0 || few ? 1 : 0;
 }
 
 // Programs for JAX, or what it gives for them.
@@ -196,6 +214,7 @@ int Main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const auto taken = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   if (options.hostile) return RunHostile(options, taken);
+  if (!options.trial.objects.empty()) return RunObjects(options, taken);
   RunSeeds(options, taken, totals);
   const std::vector<std::string> missing =
       options.coverage ? Missing(totals, options.trial.draw_only) : std::vector<std::string>();

@@ -162,11 +162,12 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       dice_(seed),
       palette_(PaletteOf(dice_)),
       mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
-      small_code_(Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
-      late_(options.gpu.empty() ? SomeLateDevices(seed) : nullptr),
+      small_code_(options.objects.empty() && Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
+      late_(options.gpu.empty() && options.objects.empty() ? SomeLateDevices(seed) : nullptr),
       ctx_(MakeContext(mode_, small_code_, late_.get(), options.gpu)),
       donate_(DonatedArguments(seed)) {
-  palette_.calls = CallsFunctions(seed);
+  // In objects they are refused.
+  palette_.calls = CallsFunctions(seed) && (options.objects.empty() || seed % 4 == 0);
 }
 
 // What devices report at the end is a failure of the seed.
@@ -238,6 +239,10 @@ Program Trial::Draw() {
   return p;
 }
 
+ObjectSubject Trial::DrawObject() {
+  return {ctx_.get(), Draw(), SomeObjectOptions(seed_, mode_), [this](const Program& p) { return Inputs(p); }};
+}
+
 void Trial::DrawEquations(Draft& d) {
   if (palette_.large) return EmitLargeBody(d);
   const int64_t n = SizeOfProgram(dice_);
@@ -299,9 +304,11 @@ bool Trial::Check(const Program& p, const Verdict& verdict) {
 void Trial::Report(const Program& p, const std::string& complaint, const Verdict& verdict) {
   ++totals_.failures;
   const auto seed = static_cast<unsigned long long>(seed_);
-  const std::string gpu = options_.gpu.empty() ? "" : " --gpu " + options_.gpu.driver;
+  std::string mode = options_.gpu.empty() ? "" : " --gpu " + options_.gpu.driver;
+  if (!options_.objects.empty())
+    mode = (options_.objects.aarch64 ? " --aarch64" : "") + (" --objects " + options_.objects.path);
   std::printf("\nFAILED seed %llu: %s\nrepeat: build/tests/fuzz/ricci_fuzz --seed %llu%s\n", seed, complaint.c_str(),
-              seed, gpu.c_str());
+              seed, mode.c_str());
   std::fflush(stdout);
   if (p == nullptr || !options_.shrink) return;
   std::string last = complaint;

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fuzz/draft.h"
+#include "fuzz/object_check.h"
 #include "fuzz/whole_program_laws.h"
 #include "support/late_backend.h"
 
@@ -21,6 +22,7 @@ struct TrialOptions {
   bool verbose = false, shrink = true;
   bool draw_only = false;  // programs are only counted, not checked
   GpuLibraries gpu;        // the device `cuda`; without laws, which compile many programs
+  ObjectTool objects;      // programs are compiled ahead of time (object_trials.h)
 };
 
 struct Totals {
@@ -44,12 +46,15 @@ class Trial {
   void Run();
   // The program of the seed, and inputs for it or for one made from it.
   Program Draw();
-  std::vector<Bytes> Inputs(const Program& p) { return DrawInputs(ctx_.get(), p.get(), seed_, palette_.special); }
+  std::vector<Bytes> Inputs(const Program& p) const { return DrawInputs(ctx_.get(), p.get(), seed_, palette_.special); }
   ricci_ctx* context() const { return ctx_.get(); }
+  // The program with what becomes of it as an object; it borrows from this.
+  ObjectSubject DrawObject();
+  using Verdict = std::function<Complaint(const Program&)>;
+  // Prints a failure, and the smallest program that fails in the same way.
+  void Report(const Program& p, const std::string& complaint, const Verdict& verdict);
 
  private:
-  using Verdict = std::function<Complaint(const Program&)>;
-
   void RunAll();
   void RunOnGpu();
   std::vector<std::string> Devices() const;
@@ -61,7 +66,6 @@ class Trial {
   // Whether it failed.
   bool Check(const Program& p, const Verdict& verdict);
   bool CheckTransformed(const Program& p);
-  void Report(const Program& p, const std::string& complaint, const Verdict& verdict);
   void PrintReplay(const Program& p);
 
   const uint64_t seed_;

@@ -1,7 +1,7 @@
 """Object files of `ricci compile -o`, linked into programs in C that have nothing of Ricci, against `ricci run`.
 
 Memory that a function gets ends at a page that nobody may touch, so what is read or written beyond an array ends the
-host. usage: object_files.py TOOL results|functions|errors|headers|aarch64
+host. usage: object_files.py TOOL results|functions|errors|headers|names|aarch64
 """
 import array
 import math
@@ -307,6 +307,10 @@ ERRORS = [
                               " `ricci help compile` lists its options\n"),
     (F, ("f.ricci", "-o", "out.a", "-h", "out.h"),
      "two functions are called f (program f of f.ricci; program f of f.ricci); rename one of the programs\n"),
+    (F, ("F.ricci", "-o", "out.a", "-h", "out.h"),
+     "functions f and F (program f of f.ricci; program F of F.ricci) would share the macro F_WORKSPACE_BYTES; rename one"),
+    (F, (*OBJECT, "--name", "A_WORKSPACE_BYTES"),
+     "--name: `A_WORKSPACE_BYTES` is a name that headers of objects keep for macros; choose another\n"),
     (F, (*OBJECT, "--vmap", "0"), "compile: --vmap: a batch of 0 is empty; take 1 or more; `ricci help compile` lists its"
                                   " options\n"),
     (F, (*OBJECT, "--derivatives", "curl"), "compile: --derivatives: `curl` is none of grad, jvp, hvp;"
@@ -321,15 +325,48 @@ ERRORS = [
 
 
 def errors(tool, folder):
+    (folder / "F.ricci").write_text(F.replace("program f", "program F"))
     for text, options, wanted in ERRORS:
         (folder / "f.ricci").write_text(text)
         done = subprocess.run([tool, "compile", "f.ricci", *options], cwd=folder, capture_output=True, text=True)
         if done.returncode == 0 or wanted not in done.stderr:
             raise SystemExit(f"{' '.join(options)}: exit {done.returncode}, said\n{done.stderr}and not\n{wanted}")
         left = sorted(p.name for p in folder.iterdir())
-        assert left == ["f.ricci"], f"{' '.join(options)}: left {left}"
+        assert left == ["F.ricci", "f.ricci"], f"{' '.join(options)}: left {left}"
     help_text = run(tool, "compile", "--help").decode()
     assert "-o FILE.o" in help_text and run(tool, "compile", "-h").decode() == help_text
+
+
+# ---- names ----
+HEADERS = ("assert", "complex", "ctype", "errno", "fenv", "inttypes", "iso646", "limits", "locale", "math", "setjmp",
+           "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "threads", "time",
+           "uchar", "wchar", "wctype")
+WORDS = "co_await reinterpret_cast char8_t bitand thread_local _Bool typeof wchar_t linux not_eq consteval".split()
+FREE = "f step x y2 interp final override in0 workspace sinx cosine expl1 timer index_of INT intl pow_f".split()
+
+
+def library_names():
+    """Functions of the library of C, as its headers declare them, and macros of <stdint.h>."""
+    source = "".join(f"#include <{h}.h>\n" for h in HEADERS).encode()
+    declared = run("gcc", "-std=c11", "-E", "-P", "-xc", "-", input=source).decode()
+    names = set(re.findall(r"\b([A-Za-z]\w*) *\(", declared))
+    macros = run("gcc", "-std=c11", "-E", "-dM", "-xc", "-", input=b"#include <stdint.h>\n").decode()
+    return sorted(names | set(re.findall(r"#define ([A-Z]\w*)", macros)))
+
+
+def names(tool, folder):
+    """A function cannot have a name that C, C++ or their libraries have; of those of the library, an eighth is tried."""
+    (folder / "f.ricci").write_text(F)
+    command = (tool, "compile", folder / "f.ricci", "-o", folder / "f.o", "-h", folder / "f.h", "--name")
+    taken = library_names()
+    assert len(taken) > 500, taken
+    for name in WORDS + taken[::8]:
+        done = subprocess.run([*command, name], capture_output=True, text=True)
+        if done.returncode != 1 or f"--name: `{name}` is a name " not in done.stderr:
+            raise SystemExit(f"--name {name}: exit {done.returncode}, said {done.stderr}")
+    for name in FREE:
+        run(*command, name)
+        run("g++", "-std=c++20", "-Werror", "-fsyntax-only", "-include", "cmath", "-include", "cstring", "-xc++", folder / "f.h")
 
 
 def main():

@@ -1,0 +1,227 @@
+#include "fuzz/object_job.h"
+
+#include <algorithm>
+
+#include "fuzz/program_transforms.h"
+#include "ricci/lax.hpp"
+
+namespace ricci::testing {
+namespace {
+
+// Words of C and C++, names of their libraries, of what objects hold, of the headers' macros, and usual ones: the tool
+// must refuse a name or make an object and a header that work.
+constexpr std::string_view kNames[] = {"int",
+                                       "class",
+                                       "bitand",
+                                       "xor_eq",
+                                       "thread_local",
+                                       "static_assert",
+                                       "wchar_t",
+                                       "char8_t",
+                                       "_Bool",
+                                       "typeof",
+                                       "co_await",
+                                       "typeid",
+                                       "sinh",
+                                       "expm1f",
+                                       "y0",
+                                       "abs",
+                                       "gamma",
+                                       "printf",
+                                       "puts",
+                                       "strlen",
+                                       "time",
+                                       "signal",
+                                       "main",
+                                       "errno",
+                                       "stdin",
+                                       "INT64_MAX",
+                                       "int_fast8_t",
+                                       "NULL",
+                                       "memcpy",
+                                       "cosl",
+                                       "lgamma_r",
+                                       "workspace",
+                                       "in0",
+                                       "out0",
+                                       "libraries",
+                                       "args",
+                                       "run",
+                                       "failed",
+                                       "product0",
+                                       "entry",
+                                       "ricci_tan",
+                                       "task",
+                                       "kernel0",
+                                       "constant0",
+                                       "ricci_cpu_parallel",
+                                       "ricci_each_lane1f",
+                                       "f_grad",
+                                       "linux",
+                                       "INT_LEAST8_MIN",
+                                       "uint_fast16_t",
+                                       "a_WORKSPACE_BYTES",
+                                       "final",
+                                       "override",
+                                       "x",
+                                       "_",
+                                       "_f",
+                                       "A1",
+                                       "ricci_digamma",
+                                       "ricci_ratio",
+                                       "ricci_reduce_sine",
+                                       "ricci_cpu_library",
+                                       "llvm",
+                                       "plan",
+                                       "start",
+                                       "alloca"};
+constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
+constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
+constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5;
+
+uint32_t Count(const auto& list) { return static_cast<uint32_t>(list.size()); }
+
+bool WantsGradients(const ObjectOptions& options) {
+  return std::any_of(options.derivatives.begin(), options.derivatives.end(),
+                     [](const std::string& d) { return d != "jvp"; });
+}
+
+// A builder of a program that begins as `p`, with its results.
+struct Extended {
+  std::unique_ptr<ricci_builder, decltype(&ricci_builder_abandon)> builder{nullptr, ricci_builder_abandon};
+  std::vector<ricci_val> results;
+
+  Extended(ricci_ctx* ctx, const Program& p) : results(ResultsOf(ctx, p.get()).size()) {
+    std::vector<ricci_type> types;
+    for (const ArrayType& t : ParamsOf(ctx, p.get())) types.push_back(t.id());
+    std::vector<ricci_val> in(types.size());
+    ricci_builder* b = nullptr;
+    Check(ricci_builder_create(ctx, "f", 1, types.data(), Count(types), &b, in.data()));
+    builder.reset(b);
+    Check(ricci_builder_inline(b, p.get(), in.data(), Count(in), results.data(), Count(results)));
+  }
+  Program Finish() {
+    ricci_program* out = nullptr;
+    Check(ricci_builder_finish(builder.get(), results.data(), Count(results), &out));
+    (void)builder.release();
+    return Own(out);
+  }
+};
+
+// The parameters to differentiate by: those of `--wrt`, or all that are floating.
+std::vector<uint32_t> Wanted(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  const Mask floating = FloatingOf(ParamsOf(ctx, p.get()));
+  std::vector<uint32_t> all, some;
+  for (uint32_t i = 0; i < floating.size(); ++i) {
+    if (floating[i] == 0) continue;
+    all.push_back(i);
+    if (options.wrt >> (i % 64) & 1) some.push_back(i);
+  }
+  return some.empty() ? all : some;
+}
+
+Program Tangents(ricci_ctx* ctx, const Program& p, const std::vector<uint32_t>& wanted) {
+  Mask active(ParamsOf(ctx, p.get()).size(), 0);
+  for (uint32_t i : wanted) active[i] = 1;
+  return JvpOf(p, active);
+}
+Program Gradients(const Program& p, const std::vector<uint32_t>& wanted) {
+  ricci_program* out = nullptr;
+  Check(ricci_grad(p.get(), wanted.data(), Count(wanted), 0, &out));
+  return Own(out);
+}
+// The last `n` results.
+Program LastResults(ricci_ctx* ctx, const Program& p, size_t n) {
+  std::vector<uint8_t> used(ResultsOf(ctx, p.get()).size(), 0), used_params(ParamsOf(ctx, p.get()).size());
+  std::fill(used.end() - static_cast<int64_t>(n), used.end(), uint8_t{1});
+  ricci_program* out = nullptr;
+  Check(ricci_dce(p.get(), used.data(), Count(used), used_params.data(), &out));
+  return Own(out);
+}
+Program Derivative(ricci_ctx* ctx, const Program& p, const std::string& which, const std::vector<uint32_t>& wanted) {
+  if (which == "jvp") return Tangents(ctx, p, wanted);
+  const Program gradients = Gradients(p, wanted);
+  if (which == "grad") return gradients;
+  return LastResults(ctx, Tangents(ctx, gradients, wanted), wanted.size());
+}
+
+Program Batched(ricci_ctx* ctx, const Program& p, int64_t size) {
+  const std::vector<int32_t> in(ParamsOf(ctx, p.get()).size(), 0), results(ResultsOf(ctx, p.get()).size(), 0);
+  ricci_program* out = nullptr;
+  Check(ricci_vmap(p.get(), in.data(), Count(in), results.data(), Count(results), size, nullptr, &out));
+  return Own(out);
+}
+
+// For gradients the sum of the first floating result comes first.
+Program WithScalarFirst(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  const std::vector<ArrayType> types = ResultsOf(ctx, p.get());
+  const auto floating = std::find_if(types.begin(), types.end(), [](const ArrayType& t) { return IsFloat(t.dtype()); });
+  if (!WantsGradients(options) || floating == types.end()) return p;
+  Extended e(ctx, p);
+  Shape axes;
+  for (int64_t i = 0; i < floating->rank(); ++i) axes.push_back(i);
+  const Value x{e.builder.get(), e.results[static_cast<size_t>(floating - types.begin())]};
+  e.results.insert(e.results.begin(), axes.empty() ? x.id : lax::reduce_sum(x, axes).id);
+  return e.Finish();
+}
+
+Program Named(ricci_ctx* ctx, const Program& p, const std::string& name) {
+  std::string text = PrintProgram(p.get());
+  const size_t from = text.find(' ') + 1;
+  text.replace(from, text.find('(') - from, name);
+  ricci_program* out = nullptr;
+  Check(ricci_program_parse(ctx, text.data(), text.size(), "", 0, &out));
+  return Own(out);
+}
+
+}  // namespace
+
+ObjectOptions SomeObjectOptions(uint64_t seed, std::string_view vmap) {
+  Dice dice(seed ^ 0x6f626a65);
+  ObjectOptions o;
+  o.vmap = vmap;
+  o.usual_name = !dice.Chance(kOddName);
+  o.name = o.usual_name ? Text("f", seed) : std::string(dice.Pick(kNames));
+  for (std::string_view d : kDerivatives) {
+    if (dice.Chance(kDerivative)) o.derivatives.emplace_back(d);
+  }
+  o.wrt = dice.Chance(kSomeWrt) ? dice.Bits() : 0;
+  o.batch = dice.Chance(kBatched) ? dice.Between(1, 5) : 0;
+  o.processor = dice.Pick(kProcessors);
+  o.opt_level = static_cast<uint32_t>(dice.Between(1, 3));
+  o.own_workspace = dice.Chance(kOwn);
+  o.library = dice.Chance(kLibrary);
+  return o;
+}
+
+Program AsWritten(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  return Named(ctx, WithScalarFirst(ctx, p, options), options.name);
+}
+
+std::vector<ObjectFunction> ObjectFunctions(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  std::vector<ObjectFunction> out = {{options.name, p}};
+  const std::vector<uint32_t> wanted = Wanted(ctx, p, options);
+  for (const std::string& d : options.derivatives) {
+    out.push_back({options.name + "_" + d, Derivative(ctx, p, d, wanted)});
+  }
+  for (ObjectFunction& f : out) {
+    if (options.batch != 0) f.program = Batched(ctx, f.program, options.batch);
+  }
+  return out;
+}
+
+std::string OptionWords(ricci_ctx* ctx, const Program& written, const ObjectOptions& options) {
+  std::string words = Text(" --opt ", options.opt_level, " --config vmap=", options.vmap);
+  if (!options.derivatives.empty()) {
+    words += " --derivatives ";
+    for (const std::string& d : options.derivatives) words += (d == options.derivatives[0] ? "" : ",") + d;
+    std::string list;
+    for (uint32_t i : Wanted(ctx, written, options)) list += Text(list.empty() ? "" : ",", i);
+    if (options.wrt != 0 && !list.empty()) words += " --wrt " + list;
+  }
+  if (options.batch != 0) words += Text(" --vmap ", options.batch);
+  if (options.own_workspace) words += " --workspace own";
+  return words;
+}
+
+}  // namespace ricci::testing
