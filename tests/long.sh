@@ -4,14 +4,15 @@
 # JAX's results of all cases computed again and replayed; all tests of the simulated GPU, with the laws of all rows,
 # each call of the driver failing with each code, and NVRTC compiling every text for three architectures; the laws with
 # AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX, 20,000 run on the
-# simulated GPU; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the
-# commit. A failure prints the smallest program found and the line that repeats it.
+# simulated GPU, 5,000 compiled ahead of time and 500 for AArch64; then random programs, by default for an hour. Texts and
+# programs are from a seed that rotates with the commit. A failure prints the smallest program found and the line that
+# repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
 seconds=${2:-3600}
 cases=$build/tests/jax/all_cases
-cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_fuzz ricci_jax_replay ricci_cuda_test
+cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_fuzz ricci_tool ricci_jax_replay ricci_cuda_test
 .venv/bin/python tests/jax/generate.py "$cases" --all
 for device in ref cpu; do
   "$build/tests/jax/ricci_jax_replay" --device "$device" "$cases"/*.cases
@@ -23,4 +24,6 @@ sh tests/sanitized.sh asan "$build/asan" tests/ricci_laws_test
 .venv/bin/python tests/fuzz/against_jax.py "$build/tests/fuzz/ricci_fuzz" --compare 3000
 RICCI_STANDIN_NVRTC=$nvrtc \
   "$build/tests/fuzz/ricci_fuzz" --gpu "$build/tests/cuda/libricci_standin_cuda.so" --count 20000
+"$build/tests/fuzz/ricci_fuzz" --objects "$build/src/cli/ricci" --count 5000
+"$build/tests/fuzz/ricci_fuzz" --objects "$build/src/cli/ricci" --aarch64 --count 500
 exec "$build/tests/fuzz/ricci_fuzz" --count 1000000 --seconds "$seconds"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fuzz/generators.h"
 #include "fuzz/program_transforms.h"
 #include "ricci/lax.hpp"
 
@@ -77,7 +78,8 @@ constexpr std::string_view kNames[] = {"int",
                                        "alloca"};
 constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
 constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
-constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5;
+constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
+                 kChecked = 0.15;
 
 uint32_t Count(const auto& list) { return static_cast<uint32_t>(list.size()); }
 
@@ -89,16 +91,16 @@ bool WantsGradients(const ObjectOptions& options) {
 // A builder of a program that begins as `p`, with its results.
 struct Extended {
   std::unique_ptr<ricci_builder, decltype(&ricci_builder_abandon)> builder{nullptr, ricci_builder_abandon};
-  std::vector<ricci_val> results;
+  std::vector<ricci_val> params, results;
 
   Extended(ricci_ctx* ctx, const Program& p) : results(ResultsOf(ctx, p.get()).size()) {
     std::vector<ricci_type> types;
     for (const ArrayType& t : ParamsOf(ctx, p.get())) types.push_back(t.id());
-    std::vector<ricci_val> in(types.size());
+    params.resize(types.size());
     ricci_builder* b = nullptr;
-    Check(ricci_builder_create(ctx, "f", 1, types.data(), Count(types), &b, in.data()));
+    Check(ricci_builder_create(ctx, "f", 1, types.data(), Count(types), &b, params.data()));
     builder.reset(b);
-    Check(ricci_builder_inline(b, p.get(), in.data(), Count(in), results.data(), Count(results)));
+    Check(ricci_builder_inline(b, p.get(), params.data(), Count(params), results.data(), Count(results)));
   }
   Program Finish() {
     ricci_program* out = nullptr;
@@ -152,16 +154,40 @@ Program Batched(ricci_ctx* ctx, const Program& p, int64_t size) {
   return Own(out);
 }
 
+Value Sum(const Value& x) {
+  Shape axes;
+  for (int64_t i = 0; i < x.type().rank(); ++i) axes.push_back(i);
+  return axes.empty() ? x : lax::reduce_sum(x, axes);
+}
+
+// Results of such programs depend on checks: the first on all of them.
+Program WithChecks(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  const Mask floating = FloatingOf(ParamsOf(ctx, p.get()));
+  const auto param = std::find(floating.begin(), floating.end(), uint8_t{1});
+  if (options.checks.empty() || param == floating.end() || ResultsOf(ctx, p.get()).empty()) return p;
+  Extended e(ctx, p);
+  const Value x{e.builder.get(), e.params[static_cast<size_t>(param - floating.begin())]};
+  const Value sum = lax::convert_element_type(Sum(x), DType::kF64);
+  ricci_prim check = 0;
+  Check(ricci_prim_find(ctx, "check", 5, &check));
+  for (size_t i = 0; i < options.checks.size(); ++i) {
+    const std::string message = Text("check ", i, " of the fuzzer");
+    const ricci_attr attrs[] = {Attr("code", static_cast<int64_t>(kBrokenPromise)),
+                                Attr("message", std::string_view(message))};
+    const ricci_val in[] = {lax::lt(sum, lax::full_like(sum, options.checks[i])).id, e.results[0]};
+    Check(ricci_builder_emit(e.builder.get(), check, attrs, 2, in, 2, e.results.data(), 1));
+  }
+  return e.Finish();
+}
+
 // For gradients the sum of the first floating result comes first.
 Program WithScalarFirst(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
   const std::vector<ArrayType> types = ResultsOf(ctx, p.get());
   const auto floating = std::find_if(types.begin(), types.end(), [](const ArrayType& t) { return IsFloat(t.dtype()); });
   if (!WantsGradients(options) || floating == types.end()) return p;
   Extended e(ctx, p);
-  Shape axes;
-  for (int64_t i = 0; i < floating->rank(); ++i) axes.push_back(i);
   const Value x{e.builder.get(), e.results[static_cast<size_t>(floating - types.begin())]};
-  e.results.insert(e.results.begin(), axes.empty() ? x.id : lax::reduce_sum(x, axes).id);
+  e.results.insert(e.results.begin(), Sum(x).id);
   return e.Finish();
 }
 
@@ -191,11 +217,12 @@ ObjectOptions SomeObjectOptions(uint64_t seed, std::string_view vmap) {
   o.opt_level = static_cast<uint32_t>(dice.Between(1, 3));
   o.own_workspace = dice.Chance(kOwn);
   o.library = dice.Chance(kLibrary);
+  for (int64_t n = dice.Chance(kChecked) ? dice.Between(1, 3) : 0; n > 0; --n) o.checks.push_back(dice.Real(-2, 4));
   return o;
 }
 
 Program AsWritten(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
-  return Named(ctx, WithScalarFirst(ctx, p, options), options.name);
+  return Named(ctx, WithScalarFirst(ctx, WithChecks(ctx, p, options), options), options.name);
 }
 
 std::vector<ObjectFunction> ObjectFunctions(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {

@@ -15,6 +15,7 @@ struct ObjectOptions {
   std::string processor;                 // of this machine; empty: the default
   std::string vmap;                      // auto, batched or lanes
   uint32_t opt_level = 0;
+  std::vector<double> checks;  // the sum of the first floating parameter must be less than each
   bool own_workspace = false, library = false;
 };
 
@@ -26,7 +27,8 @@ struct ObjectFunction {
 };
 // What `--derivatives` and `--vmap` make of a program; throws the Error of the transform that refuses.
 std::vector<ObjectFunction> ObjectFunctions(ricci_ctx* ctx, const Program& p, const ObjectOptions& options);
-// The program as it is written for the tool: with the name of the options and, for gradients, with a scalar first.
+// The program as it is written for the tool: with the name of the options, its checks and, for gradients, a
+// scalar as first result.
 Program AsWritten(ricci_ctx* ctx, const Program& p, const ObjectOptions& options);
 // Words of the command line but for files and the processor.
 std::string OptionWords(ricci_ctx* ctx, const Program& written, const ObjectOptions& options);
