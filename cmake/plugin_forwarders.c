@@ -254,6 +254,9 @@ void ricci_program_name(const ricci_program* f, ricci_str* out) {
 uint32_t ricci_program_equation_count(const ricci_program* f) {
   return ricci_api_table->program_equation_count(f);
 }
+int32_t ricci_program_result_param(const ricci_program* f, uint32_t i) {
+  return ricci_api_table->program_result_param(f, i);
+}
 ricci_status* ricci_program_equation(const ricci_program* f, uint32_t i, ricci_op* out) {
   return ricci_api_table->program_equation(f, i, out);
 }

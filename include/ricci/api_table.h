@@ -123,6 +123,7 @@ typedef struct ricci_api {
       const ricci_type** results);
   void (*program_name)(const ricci_program* f, ricci_str* out);
   uint32_t (*program_equation_count)(const ricci_program* f);
+  int32_t (*program_result_param)(const ricci_program* f, uint32_t i);
   ricci_status* (*program_equation)(const ricci_program* f, uint32_t i, ricci_op* out);
   uint64_t (*program_hash)(const ricci_program* f);
   uint32_t (*program_equal)(const ricci_program* a, const ricci_program* b);
@@ -339,6 +340,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_program_signature ricci_api_table->program_signature
 #define ricci_program_name ricci_api_table->program_name
 #define ricci_program_equation_count ricci_api_table->program_equation_count
+#define ricci_program_result_param ricci_api_table->program_result_param
 #define ricci_program_equation ricci_api_table->program_equation
 #define ricci_program_hash ricci_api_table->program_hash
 #define ricci_program_equal ricci_api_table->program_equal

@@ -154,6 +154,8 @@ RICCI_API void ricci_program_name(const ricci_program* f RICCI_NULLABLE,
                                   ricci_str* out RICCI_NULLABLE RICCI_BORROWED(f));
 /* Of this level, nested ones not counted. */
 RICCI_API uint32_t ricci_program_equation_count(const ricci_program* f RICCI_NULLABLE);
+/* The parameter that result `i` is, unchanged; -1 if it is computed, or a constant. */
+RICCI_API int32_t ricci_program_result_param(const ricci_program* f RICCI_NULLABLE, uint32_t i);
 /* Equation `i`; pointers are borrowed from `f`. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_program_equation(const ricci_program* f, uint32_t i,
                                                                ricci_op* out RICCI_BORROWED(f));

@@ -45,7 +45,8 @@ typedef struct ricci_batch_args {
  * known if all its operands are. */
 enum { /* ricci_partial_eval_args.hdr.flags */
        /* The halves run in different loops, so nothing has to keep what the unknown half computes again apart from what
-        * the known half computed. A rule passes the flag on to the programs that it splits. */
+        * the known half computed. A rule passes the flag on to the programs that it splits (ricci_partial_eval_opts).
+        */
        RICCI_PARTIAL_EVAL_APART = 1u << 0
 };
 typedef struct ricci_partial_eval_args {

@@ -25,8 +25,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_vjp(const ricci_program* f, const 
                                                   uint32_t n, ricci_program** fwd RICCI_OWNED,
                                                   ricci_program** bwd RICCI_OWNED);
 typedef struct ricci_partial_eval_opts { /* all 0 but hdr.size: the defaults */
-  ricci_hdr hdr;
-  const uint8_t* force_unknown; /* [results of f] those that must be unknown; NULL: none */
+  ricci_hdr hdr;                         /* flags: RICCI_PARTIAL_EVAL_APART (ricci/primitive.h), or 0 */
+  const uint8_t* force_unknown;          /* [results of f] those that must be unknown; NULL: none */
   /* What may become a residual: `everything`; `nothing`; `dots`, the results of products; `dots_with_no_batch_dims`;
    * `names:a,b`, what the primitive `name` calls a or b; `names_but:a,b`, what it calls anything else. With `|` between
    * several, what any of them saves: `dots|names:a`. Empty: `everything`. */
@@ -38,7 +38,7 @@ static inline ricci_partial_eval_opts ricci_partial_eval_opts_default(void) {
 }
 /* Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
  * unknown: residuals, unknown parameters -> unknown results. What out_known holds on entry does not matter. `o` may be
- * NULL.
+ * NULL. A residual that is a parameter is that parameter as a result of `known` (ricci_program_result_param).
  */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known RICCI_LEN(n),
                                                            uint32_t n, const ricci_partial_eval_opts* o RICCI_NULLABLE,

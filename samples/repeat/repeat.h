@@ -11,6 +11,8 @@
 ricci_status* repeat_jvp(void* self, ricci_builder* b, const ricci_op* op, const ricci_jvp_args* a);
 ricci_status* repeat_batch(void* self, ricci_builder* b, const ricci_op* op, const ricci_batch_args* a);
 ricci_status* repeat_partial_eval(void* self, const ricci_op* op, const ricci_partial_eval_args* a);
+/* Of repeat_partial_eval, where the halves cannot be repeats. */
+void repeat_split_scan(ricci_writer* w, const ricci_op* op, const ricci_partial_eval_args* a);
 ricci_status* repeat_dce(void* self, ricci_builder* b, const ricci_op* op, const ricci_dce_args* a);
 
 static inline ricci_program* repeat_body(const ricci_op* op) {

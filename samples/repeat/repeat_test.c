@@ -74,6 +74,46 @@ static void test_structure(ricci_ctx* ctx) {
   expect(t.kernels == 1, "its gradient under vmap is one kernel");
 }
 
+/* A body whose slope by what is carried is `c`, or differs from trip to trip. */
+static void test_halves(ricci_ctx* ctx) {
+  static const char by_constant[] =
+      "program f(%c: f64[], %x: f64[]) { %y: f64[] = demo.repeat(%c, %x) n=5 body=program(%c: f64[], %x: f64[]) {"
+      "  %p: f64[] = mul(%c, %x)  %s: f64[] = add(%p, %c)  return %s } return %y }";
+  const uint8_t by_x[] = {0, 1}, known[] = {1, 1, 0};
+  uint8_t out_known[2];
+  uint32_t n;
+  ricci_program *forward, *now, *later, *f = parsed(ctx, by_constant);
+  check(ricci_jvp(f, by_x, 2, &forward));
+  check(ricci_partial_eval(forward, known, 3, NULL, out_known, &n, &now, &later));
+  expect(n == 1 && ricci_program_result_param(now, 1) == 0, "the slope is all that is handed over");
+  expect_repeat("what is known is a repeat", now);
+  expect_repeat("what is not known is a repeat of its own", later);
+  ricci_program_release(forward);
+  /* x is known at first, and not after a trip */
+  check(ricci_partial_eval(f, by_x, 2, NULL, out_known, &n, &now, &later));
+  expect(!out_known[0] && n == 1, "what is carried is handed over as it begins");
+  expect_repeat("all trips are not known", later);
+  ricci_program_release(now), ricci_program_release(f);
+
+  f = parsed(ctx, kText);
+  check(ricci_jvp(f, by_x, 2, &forward));
+  check(ricci_partial_eval(forward, known, 3, NULL, out_known, &n, &now, &later));
+  words found = {0, 0};
+  check(ricci_program_print(later, &found, look));
+  expect(found.scan && !found.repeat, "slopes of each trip are handed over to a scan");
+  ricci_program_release(now), ricci_program_release(later), ricci_program_release(forward), ricci_program_release(f);
+
+  double c = 0.7, x = 0.3, slope, expected = 0.7 * 0.7 * 0.7 * 0.7 * 0.7, by_c = 0, value = x;
+  for (int i = 0; i < 5; ++i) {
+    by_c = c * by_c + value + 1;
+    value = c * value + c;
+  }
+  run_once(ctx, grad_of(parsed(ctx, by_constant), 1), (void*[]){&c, &x, &slope});
+  expect_close("reverse mode of two repeats", &slope, &expected, 1, 1e-14);
+  run_once(ctx, grad_of(parsed(ctx, by_constant), 0), (void*[]){&c, &x, &slope});
+  expect_close("reverse mode by the slope", &slope, &by_c, 1, 1e-14);
+}
+
 /* Of a, b, c only a is asked for, which needs b: c is dropped, and the constant that only c needs. */
 static void test_dead_code(ricci_ctx* ctx) {
   const uint8_t used[] = {1, 0, 0};
@@ -114,6 +154,7 @@ int main(int argc, char** argv) {
   ricci_ctx* const ctx = context_of(argc, argv, /*with_plugin=*/1);
   test_numbers(ctx);
   test_structure(ctx);
+  test_halves(ctx);
   test_dead_code(ctx);
   test_refusals(ctx);
   ricci_context_release(ctx);

@@ -93,6 +93,7 @@ constexpr ricci_api kFunctionTable = {
     .program_signature = ricci_program_signature,
     .program_name = ricci_program_name,
     .program_equation_count = ricci_program_equation_count,
+    .program_result_param = ricci_program_result_param,
     .program_equation = ricci_program_equation,
     .program_hash = ricci_program_hash,
     .program_equal = ricci_program_equal,

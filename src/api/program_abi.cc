@@ -37,6 +37,12 @@ void ricci_program_name(const ricci_program* f, ricci_str* out) {
   if (out != nullptr) *out = f == nullptr ? ricci_str{"", 0} : api::ToStr(FromAbi(f)->name);
 }
 
+int32_t ricci_program_result_param(const ricci_program* f, uint32_t i) {
+  if (f == nullptr || i >= FromAbi(f)->n_results()) return -1;
+  const ir::ValueId result = FromAbi(f)->results[i];
+  return result < FromAbi(f)->n_params() ? static_cast<int32_t>(result) : -1;
+}
+
 uint32_t ricci_program_equation_count(const ricci_program* f) {
   return f == nullptr ? 0 : static_cast<uint32_t>(FromAbi(f)->equations.size());
 }

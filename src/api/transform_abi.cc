@@ -92,11 +92,13 @@ ricci_status* ricci_partial_eval(const ricci_program* f, const uint8_t* known, u
     RICCI_TRY(PerParam(args, "known", known, n, f));
     RICCI_TRY(args.Array("out_known", out_known, FromAbi(f)->n_results()));
     RICCI_ASSIGN(const ricci_partial_eval_opts given,
-                 api::ReadOptions(o, ricci_partial_eval_opts_default(), "partial_eval options"));
+                 api::ReadOptions(o, ricci_partial_eval_opts_default(), "partial_eval options",
+                                  {RICCI_FLAG(RICCI_PARTIAL_EVAL_APART)}));
     RICCI_TRY(args.Array("policy", given.policy.ptr, given.policy.len));
     const Mask force = CopyMask(given.force_unknown, FromAbi(f)->n_results(), 0);
     const std::string_view policy = given.policy.len == 0 ? "everything" : View(given.policy);
-    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {policy}));
+    const bool apart = (given.hdr.flags & RICCI_PARTIAL_EVAL_APART) != 0;
+    RICCI_ASSIGN(auto made, transform::PartialEval(*FromAbi(f), Span(known, n), force, {policy, apart}));
     std::copy(made.out_known.begin(), made.out_known.end(), out_known);
     *n_residuals = made.n_residuals;
     *known_out = ir::Abi(made.known.Detach());

@@ -350,6 +350,46 @@ TEST_F(PartialEval, ARuleGetsPolicyAndFlagsAndItsResultsAreChecked) {
   EXPECT_EQ(base::SiteOf(refused.status()).line, 2u);
 }
 
+// As a rule does with the programs that its row holds.
+TEST_F(PartialEval, AHostPassesFlagsOnAndFindsResidualsThatAreParameters) {
+  Seen seen;
+  AddRow("test.split", [&](ricci_prim_def& d) {
+    d.self = &seen;
+    d.partial_eval = [](void* self, const ricci_op*, const ricci_partial_eval_args* a) {
+      static_cast<Seen*>(self)->flags.push_back(a->hdr.flags);
+      return a->residual(a->split, a->in[0], a->out);
+    };
+  });
+  const ir::ProgramRef f = Parse(R"(
+program f(%x: f64[], %c: f64[], %y: f64[]) {
+  %s: f64[] = sin(%x)
+  %t: f64[] = test.split(%c, %y)
+  %p: f64[] = mul(%s, %t)
+  return %p
+})");
+  const uint8_t known[] = {1, 1, 0};
+  uint8_t out_known[1];
+  uint32_t n = 0;
+  ricci_partial_eval_opts o = ricci_partial_eval_opts_default();
+  for (const uint32_t flag : {0u, uint32_t{RICCI_PARTIAL_EVAL_APART}}) {
+    o.hdr.flags = flag;
+    ricci_program *now = nullptr, *later = nullptr;
+    ASSERT_TRUE(Ok(ricci_partial_eval(ir::Abi(f.get()), known, 3, &o, out_known, &n, &now, &later)));
+    EXPECT_EQ(seen.flags.back(), flag);
+    ASSERT_EQ(n, 2u);
+    EXPECT_EQ(ricci_program_result_param(now, 0), 1) << "c, the second known parameter";
+    EXPECT_EQ(ricci_program_result_param(now, 1), -1) << "a sine";
+    EXPECT_EQ(ricci_program_result_param(now, 2), -1) << "there is no such result";
+    ricci_program_release(now);
+    ricci_program_release(later);
+  }
+  o.hdr.flags = 2;
+  ricci_program *now = nullptr, *later = nullptr;
+  const std::string refused = Message(ricci_partial_eval(ir::Abi(f.get()), known, 3, &o, out_known, &n, &now, &later));
+  EXPECT_NE(refused.find("RICCI_PARTIAL_EVAL_APART"), refused.npos) << refused;
+  EXPECT_EQ(ricci_program_result_param(nullptr, 0), -1);
+}
+
 TEST_F(PartialEval, AKnownValueIsOneResidualHoweverOftenARuleAsks) {
   AddRow("test.twice", [](ricci_prim_def& d) {
     d.partial_eval = [](void*, const ricci_op*, const ricci_partial_eval_args* a) {

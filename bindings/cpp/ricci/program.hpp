@@ -18,6 +18,8 @@ class Program : public Handle<ricci_program, ricci_program_retain, ricci_program
   std::span<const ricci_type> params() const;
   std::span<const ricci_type> results() const;
   uint32_t equation_count() const { return ricci_program_equation_count(handle()); }
+  // The parameter that a result is, unchanged; -1 if it is computed.
+  int32_t result_param(uint32_t result) const { return ricci_program_result_param(handle(), result); }
   uint64_t hash() const { return ricci_program_hash(handle()); }
   // The text form.
   std::string text() const;

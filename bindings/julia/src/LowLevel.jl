@@ -789,6 +789,7 @@ struct ricci_op
 end
 
 struct ricci_partial_eval_opts
+    # flags: RICCI_PARTIAL_EVAL_APART (ricci/primitive.h), or 0
     hdr::ricci_hdr
     # [results of f] those that must be unknown; NULL: none
     force_unknown::Ptr{UInt8}
@@ -2547,6 +2548,16 @@ function ricci_program_equation_count(f)
 end
 
 """
+    ricci_program_result_param(f, i)
+
+The parameter that result `i` is, unchanged; -1 if it is computed, or a constant.
+"""
+function ricci_program_result_param(f, i)
+    return ccall(
+        (:ricci_program_result_param, libricci), Int32, (Ptr{ricci_program}, UInt32), f, i)
+end
+
+"""
     ricci_program_equation(f, i, out)
 
 Equation `i`; pointers are borrowed from `f`.
@@ -2676,7 +2687,7 @@ end
 
 Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
 unknown: residuals, unknown parameters -> unknown results. What out_known holds on entry does not matter. `o` may be
-NULL.
+NULL. A residual that is a parameter is that parameter as a result of `known` (ricci_program_result_param).
 """
 function ricci_partial_eval(f, known, n, o, out_known, n_residuals, known_out, unknown_out)
     return ccall(

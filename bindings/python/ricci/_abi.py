@@ -609,6 +609,7 @@ FUNCTIONS = {
     'ricci_program_signature': (None, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     'ricci_program_name': (None, [c_void_p, c_void_p]),
     'ricci_program_equation_count': (c_uint32, [c_void_p]),
+    'ricci_program_result_param': (c_int32, [c_void_p, c_uint32]),
     'ricci_program_equation': (STATUS, [c_void_p, c_uint32, c_void_p]),
     'ricci_program_hash': (c_uint64, [c_void_p]),
     'ricci_program_equal': (c_uint32, [c_void_p, c_void_p]),

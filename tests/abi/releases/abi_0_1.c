@@ -1447,6 +1447,7 @@ void ricci_program_signature(const ricci_program* f, uint32_t* n_params, const r
       const ricci_type** results);
 void ricci_program_name(const ricci_program* f, ricci_str* out);
 uint32_t ricci_program_equation_count(const ricci_program* f);
+int32_t ricci_program_result_param(const ricci_program* f, uint32_t i);
 ricci_status* ricci_program_equation(const ricci_program* f, uint32_t i, ricci_op* out);
 uint64_t ricci_program_hash(const ricci_program* f);
 uint32_t ricci_program_equal(const ricci_program* a, const ricci_program* b);

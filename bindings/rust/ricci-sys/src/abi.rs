@@ -821,6 +821,7 @@ pub struct ricci_op {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ricci_partial_eval_opts {
+    /// flags: RICCI_PARTIAL_EVAL_APART (ricci/primitive.h), or 0
     pub hdr: ricci_hdr,
     /// [results of f] those that must be unknown; NULL: none
     pub force_unknown: *const u8,
@@ -2080,6 +2081,7 @@ pub struct ricci_api {
     ),
     pub program_name: unsafe extern "C" fn(*const ricci_program, *mut ricci_str),
     pub program_equation_count: unsafe extern "C" fn(*const ricci_program) -> u32,
+    pub program_result_param: unsafe extern "C" fn(*const ricci_program, u32) -> i32,
     pub program_equation: unsafe extern "C" fn(
         *const ricci_program,
         u32,

@@ -359,6 +359,8 @@ extern "C" {
     pub fn ricci_program_name(f: *const ricci_program, out: *mut ricci_str);
     /// Of this level, nested ones not counted.
     pub fn ricci_program_equation_count(f: *const ricci_program) -> u32;
+    /// The parameter that result `i` is, unchanged; -1 if it is computed, or a constant.
+    pub fn ricci_program_result_param(f: *const ricci_program, i: u32) -> i32;
     /// Equation `i`; pointers are borrowed from `f`.
     pub fn ricci_program_equation(
         f: *const ricci_program,
@@ -429,7 +431,7 @@ extern "C" {
     ) -> *mut ricci_status;
     /// Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
     /// unknown: residuals, unknown parameters -> unknown results. What out_known holds on entry does not matter. `o` may be
-    /// NULL.
+    /// NULL. A residual that is a parameter is that parameter as a result of `known` (ricci_program_result_param).
     pub fn ricci_partial_eval(
         f: *const ricci_program,
         known: *const u8,

@@ -625,6 +625,11 @@ pub unsafe fn ricci_program_equation_count(f: *const ricci_program) -> u32 {
     ((*table()).program_equation_count)(f)
 }
 
+/// The parameter that result `i` is, unchanged; -1 if it is computed, or a constant.
+pub unsafe fn ricci_program_result_param(f: *const ricci_program, i: u32) -> i32 {
+    ((*table()).program_result_param)(f, i)
+}
+
 /// Equation `i`; pointers are borrowed from `f`.
 pub unsafe fn ricci_program_equation(
     f: *const ricci_program,
@@ -728,7 +733,7 @@ pub unsafe fn ricci_vjp(
 
 /// Splits f by known parameters. known: known parameters -> known results (those with out_known[i] != 0), residuals.
 /// unknown: residuals, unknown parameters -> unknown results. What out_known holds on entry does not matter. `o` may be
-/// NULL.
+/// NULL. A residual that is a parameter is that parameter as a result of `known` (ricci_program_result_param).
 pub unsafe fn ricci_partial_eval(
     f: *const ricci_program,
     known: *const u8,
