@@ -20,6 +20,7 @@ using cpu::LlvmBuilder;
 using V = LLVMValueRef;
 
 constexpr uint64_t kAlignment = 64;         // of working memory
+constexpr uint32_t kLevelOfProducts = 2;    // at least
 constexpr uint64_t kPrivateOnStack = 4096;  // hosts may have small stacks
 
 uint64_t Aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -119,7 +120,8 @@ bool ObjectUnit::Add(const ricci_kernel_table* const* kernels, uint32_t n_kernel
                 settings_.cuts, lanes() == 16};
   l.processor = &jit_->processor();
   l.stoppable = false;
-  opt_level_ = std::max(opt_level_, opt_level);
+  // The quick code generator of level 1 keeps sums in memory, and fuses only some of the multiplications in a loop.
+  opt_level_ = std::max({opt_level_, opt_level, plan.n_libraries == 0 ? 1u : kLevelOfProducts});
   const cpu::PlanCode code = EmitPlan(l, kernels, n_kernels, plan, /*workers=*/1, cpu::Constants::kData);
   error = code.error;
   if (error.empty()) AddFunction(l, plan, name, code.scratch_bytes);

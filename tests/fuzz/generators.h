@@ -46,6 +46,8 @@ void EmitSomething(Draft& d);
 void EmitNested(Draft& d);
 // A vmap of a large body with several loops.
 void EmitLargeBody(Draft& d);
+// Products and factorisations of large matrices.
+void EmitLargeMatrices(Draft& d);
 
 }  // namespace ricci::testing
 #endif

@@ -22,6 +22,8 @@ class Block {
         subject.options.name = Text("f", s);
         subject.options.usual_name = true;
       }
+      if (options.verbose)
+        std::printf("// seed %llu\n%s", static_cast<unsigned long long>(s), PrintProgram(subject.p.get()).c_str());
       subjects_.push_back(std::move(subject));
     }
   }

@@ -20,7 +20,7 @@ constexpr uint64_t kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
 constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
-                 kComplex = 0.25, kCalls = 0.12, kKept = 0.04;
+                 kComplex = 0.25, kCalls = 0.12, kKept = 0.04, kMatrices = 0.15;
 
 using Fails = std::function<bool(const Program&)>;
 Program Reduced(const Program& p, const Fails& fails) {
@@ -245,9 +245,11 @@ ObjectSubject Trial::DrawObject() {
 
 void Trial::DrawEquations(Draft& d) {
   if (palette_.large) return EmitLargeBody(d);
-  const int64_t n = SizeOfProgram(dice_);
+  const bool has_matrices = !options_.objects.empty() && dice_.Chance(kMatrices);
+  const int64_t n = has_matrices ? 1 : SizeOfProgram(dice_);
   d.Grow(palette_.deep ? std::min<int64_t>(n, 3) : n);
   if (palette_.deep) EmitNested(d);
+  if (has_matrices) EmitLargeMatrices(d);
 }
 
 Trial::Verdict Trial::Equality() {

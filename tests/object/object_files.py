@@ -184,6 +184,10 @@ def results(tool, folder):
         check_symbols(library)
         for case, got in zip(cases, outputs(cases, folder, library, checked), strict=True):
             compare(case, got, exact and not case.name.startswith(("cholesky", "solve", "lu")))  # other sums
+    products = [c for c in cases if "product" in c.name]
+    library = compiled(tool, products, folder, "--cpu", "native", "--opt", "1")
+    for case, got in zip(products, outputs(products, folder, library, checked), strict=True):
+        compare(case, got, case.name != "small_product" and case.name != "repeated_products")
 
 
 def aarch64(tool, folder):
