@@ -7,45 +7,82 @@
 namespace ricci::testing {
 namespace {
 
+constexpr std::string_view kModes[] = {"auto", "batched", "lanes"};
+
 struct Outcome {
-  RunResult run;
+  // Through bound pointers; with donated arguments also in their memory, and on arrays.
+  std::vector<RunResult> runs;
   ricci_cache_stats cache{};
 };
 
-Outcome RunIn(const Folder& folder, std::string_view vmap, bool small_code, const std::string& text,
-              const std::vector<Bytes>& inputs, DonateMask donate) {
-  const Context ctx = MakeContext(vmap, small_code);
+Outcome RunIn(const Folder& folder, const KeptWay& way, const std::string& text, const std::vector<Bytes>& inputs) {
+  const Context ctx = MakeContext(way.vmap, way.small_code);
   Check(ricci_context_config(ctx.get(), "cache_dir", 9, folder.path().data(), folder.path().size()));
   ricci_program* raw = nullptr;
   Check(ricci_program_parse(ctx.get(), text.data(), text.size(), "kept", 4, &raw));
   const Program p = Own(raw);
-  Outcome out{Compiled(ctx.get(), raw, "cpu", donate).Run(inputs)};
+  const Compiled compiled(ctx.get(), raw, "cpu", way.donate, way.opt_level);
+  Outcome out{{compiled.Run(inputs)}};
+  if (way.donate != 0) out.runs.push_back(compiled.RunInPlace(inputs));
+  if (way.donate != 0) out.runs.push_back(compiled.RunOnArrays(inputs));
   out.cache.hdr.size = sizeof out.cache;
   ricci_cache_info(ctx.get(), &out.cache);
   return out;
 }
 
+// That differs in one thing.
+KeptWay OtherWay(KeptWay way, Dice& dice) {
+  switch (dice.Below(4)) {
+    case 0:
+      way.vmap = way.vmap == "lanes" ? kModes[dice.Below(2)] : "lanes";
+      break;
+    case 1:
+      way.small_code = !way.small_code;
+      break;
+    case 2:
+      way.donate ^= static_cast<DonateMask>(1 << dice.Below(8));
+      break;
+    default:
+      way.opt_level = 1 + static_cast<uint32_t>(dice.Below(3));
+  }
+  return way;
+}
+
+Complaint CompareRuns(const RunResult& got, const RunResult& want) {
+  if (got.error != want.error)
+    return Text("ends with ", got.error.value_or("results"), ", at first with ", want.error.value_or("results"));
+  if (got.code != want.code) return "ends with another code";
+  if (got.arrays != want.arrays) return "has other bits";
+  if (!SameFunctions(got.calls, want.calls)) return "makes other calls of the host";
+  return {};
+}
+
+// Whether `again` has the results of `first` and has found so many executables.
+Complaint Compare(const Outcome& again, const Outcome& first, uint64_t found, std::string_view what) {
+  if (again.cache.executable_hits != found) return Text(what, ": ", again.cache.executable_hits, " found of ", found);
+  if (again.cache.refused != 0) return Text(what, ": an entry was refused");
+  for (size_t i = 0; i < first.runs.size(); ++i) {
+    if (Complaint c = CompareRuns(again.runs[i], first.runs[i])) return Text(what, ": ", *c);
+  }
+  return {};
+}
+
 }  // namespace
 
-Complaint CheckKept(std::string_view vmap, bool small_code, const Program& p, const std::vector<Bytes>& inputs,
-                    DonateMask donate) {
-  const Folder folder;
+Complaint CheckKept(const KeptWay& way, const Program& p, const std::vector<Bytes>& inputs, uint64_t seed) {
+  const Folder folder, elsewhere;
   const std::string text = PrintProgram(p.get());
-  const auto run = [&] { return RunIn(folder, vmap, small_code, text, inputs, donate); };
-  const Outcome first = run(), second = run();
-  const bool may_be_kept = !ir::FromAbi(p.get())->custom_batch && !first.run.error;
+  Dice dice(seed);
+  const KeptWay other = OtherWay(way, dice);
+  const Outcome first = RunIn(folder, way, text, inputs), second = RunIn(folder, way, text, inputs);
+  const bool may_be_kept = !ir::FromAbi(p.get())->custom_batch && !first.runs[0].error;
   if (may_be_kept && first.cache.executable_stores != 1) return "kept: the executable was not";
-  if (second.cache.executable_hits != first.cache.executable_stores) {
-    return Text("kept: ", second.cache.executable_hits, " found of ", first.cache.executable_stores);
-  }
-  if (second.cache.refused != 0) return "kept: an entry was refused";
-  if (second.run.error != first.run.error) {
-    return Text("kept: ends with ", second.run.error.value_or("results"), ", at first with ",
-                first.run.error.value_or("results"));
-  }
-  if (second.run.code != first.run.code) return "kept: ends with another code";
-  if (second.run.arrays != first.run.arrays) return "kept: has other bits";
-  if (!SameFunctions(second.run.calls, first.run.calls)) return "kept: makes other calls of the host";
+  if (Complaint c = Compare(second, first, first.cache.executable_stores, "kept")) return c;
+  // From here on there are entries of two ways in the folder, or of one, if both ways compile the same.
+  const Outcome alone = RunIn(elsewhere, other, text, inputs), beside = RunIn(folder, other, text, inputs);
+  if (Complaint c = Compare(beside, alone, beside.cache.executable_hits, "kept for another way")) return c;
+  const uint64_t kept = beside.cache.executable_hits + beside.cache.executable_stores;
+  if (kept != alone.cache.executable_stores) return "kept for another way: the executable was not";
   return {};
 }
 

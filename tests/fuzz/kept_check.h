@@ -1,14 +1,21 @@
-// Whole executables in a cache: a host that finds one computes what the host did that made it.
+// Executables kept in a folder: a host with a cache in it computes what the host before it computed, with the
+// executable that one has kept, and with an executable of its own if it compiles in another way.
 #ifndef RICCI_TESTS_FUZZ_KEPT_CHECK_H_
 #define RICCI_TESTS_FUZZ_KEPT_CHECK_H_
 #include "fuzz/seed_trial.h"
 
 namespace ricci::testing {
 
-// Two hosts with one folder compile and run the text of `p` on `cpu`: the same bits, errors and calls of the host, and
-// the second one finds what the first one has kept.
-Complaint CheckKept(std::string_view vmap, bool small_code, const Program& p, const std::vector<Bytes>& inputs,
-                    DonateMask donate);
+// How a host compiles.
+struct KeptWay {
+  std::string vmap;  // as in MakeContext, like small_code
+  bool small_code = false;
+  DonateMask donate = 0;
+  uint32_t opt_level = 0;  // 0: drawn from the program
+};
+
+// Of one program on `cpu`; another way is drawn from the seed.
+Complaint CheckKept(const KeptWay& way, const Program& p, const std::vector<Bytes>& inputs, uint64_t seed);
 
 }  // namespace ricci::testing
 #endif

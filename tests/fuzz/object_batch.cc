@@ -120,8 +120,9 @@ ObjectRun ObjectBatch::Run(ricci_ctx* ctx, size_t function, const Program& p, co
   std::string in(reinterpret_cast<const char*>(sizes.data()), sizes.size() * sizeof sizes[0]);
   for (const Bytes& b : inputs) in.append(reinterpret_cast<const char*>(b.data()), b.size());
   Write("in", in);
-  const std::string command = Text("timeout 300 ", tool_.aarch64 ? "qemu-aarch64 " : "", Path("host"), " ", function,
-                                   " < ", Path("in"), " > ", Path("out"), " 2> ", Path("says"));
+  const std::string command =
+      Text(sanitized_ ? "" : "ulimit -s 512; ", "timeout 300 ", tool_.aarch64 ? "qemu-aarch64 " : "", Path("host"), " ",
+           function, " < ", Path("in"), " > ", Path("out"), " 2> ", Path("says"));
   const int status = StatusOf(std::system(command.c_str()));
   const std::string out = ReadFile(folder_.path() + "/out");
   ObjectRun result;

@@ -115,6 +115,7 @@ Complaint CompareFailure(const Tried& t, const ObjectFunction& f, int32_t number
   if (!want.error) return Text("number: ", f.name, " returns ", number, ", `ref` has results");
   const std::string message = MessageOf(t.header, f.name, number);
   if (message.empty()) return Text("number: ", f.name, " returns ", number, ", which its header does not explain");
+  if (t.subject.options.batch != 0 && on_cpu.error) return {};  // which is first in a batch depends on the lanes
   if (!on_cpu.error || !Says(*on_cpu.error, message.substr(message.find(": ") + 1)))
     return Text("number: ", f.name, " returns ", number, ", `", message, "`; cpu: ", on_cpu.error.value_or("results"));
   return {};

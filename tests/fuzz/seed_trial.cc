@@ -261,7 +261,7 @@ Trial::Verdict Trial::Kept() {
   const bool on_cpu = std::find(devices.begin(), devices.end(), "cpu") != devices.end();
   if (!on_cpu || !Dice(seed_ ^ 0x6b657074).Chance(kKept)) return [](const Program&) { return Complaint(); };
   ++totals_.draft.kinds["kept by a cache"];
-  return [this](const Program& p) { return CheckKept(mode_, small_code_, p, Inputs(p), donate_); };
+  return [this](const Program& p) { return CheckKept({mode_, small_code_, donate_}, p, Inputs(p), seed_); };
 }
 Trial::Verdict Trial::OtherText() {
   return [this](const Program& p) -> Complaint {
@@ -289,7 +289,7 @@ bool Trial::CheckTransformed(const Program& p) {
   if (options_.verbose) std::printf("// %s\n%s", v.name.c_str(), PrintProgram(v.program.get()).c_str());
   ++totals_.transformed;
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments of a transformed program"];
-  return Check(v.program, Equality());
+  return Check(v.program, Equality()) || Check(v.program, Kept());
 }
 Trial::Verdict Trial::Laws() {
   return [this](const Program& p) {
