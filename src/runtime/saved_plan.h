@@ -4,8 +4,8 @@
 // compiled or shown. Library calls have states of this process, so their equations are saved, and the library plans
 // them again; a plan that differs from the saved one is refused, because code has its numbers.
 //
-// The reader trusts nothing: whatever it returns keeps to the bounds of its own tables and to the signature of the
-// program, so that the core and a backend may use it like any other plan.
+// The reader trusts nothing, a right checksum neither: whatever it returns keeps to the bounds of its own tables and to
+// the signature of the program, by the rules for new plans, so that the core and a backend may use it like any other.
 #ifndef RICCI_RUNTIME_SAVED_PLAN_H_
 #define RICCI_RUNTIME_SAVED_PLAN_H_
 #include <memory>
@@ -18,8 +18,8 @@ namespace ricci { inline namespace v0 { namespace runtime {
 
 absl::StatusOr<std::string> WritePlan(const pass::Lowered& lowered);
 
-// Of `program`, under options by which it was lowered. DATA_LOSS for bytes that no plan of it is; errors of libraries
-// are passed on.
+// Of `program`, under options by which it was lowered. DATA_LOSS for bytes that no plan of it is, INTERNAL for a plan
+// that no lowering makes, with the step or kernel; errors of libraries are passed on.
 absl::StatusOr<std::unique_ptr<pass::Lowered>> ReadPlan(std::string_view bytes, const ir::Program& program,
                                                         const pass::Options& options);
 
