@@ -85,7 +85,10 @@ absl::StatusOr<void*> Device::AllocateCounted(uint64_t bytes, const Stream* stre
   if (hooks.device_alloc == nullptr) {
     RICCI_TRY(CallBackend(backend, "alloc", backend.alloc, backend.self, size, Native(stream), &p));
     RICCI_TRY(CheckMade(backend, "alloc", p));
-    return p;
+    const uint64_t off = reinterpret_cast<uintptr_t>(p) % alignment;
+    if (off == 0) return p;
+    base::CallQuietly([&] { backend.free(backend.self, p, size, Native(stream)); });
+    return Broken(backend, "alloc", base::Cat("gave memory ", off, " bytes past an address aligned to ", alignment));
   }
   constexpr std::string_view kHook = "the host's hook device_alloc";
   RICCI_TRY(base::CallForeign(

@@ -84,6 +84,8 @@ struct Case {
 // may be NULL, which is the business of the functions that get it.
 bool MustDoSomething(std::string_view name) { return name == "event_wait" || name == "compile"; }
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
 std::vector<Case> AllCases() {
   std::vector<Case> out;
   for (const Function& f : AllFunctions()) {
@@ -194,6 +196,21 @@ TEST_F(HostileBackend, OwnsIsZeroOneOrTwo) {
   EXPECT_THAT(BackendTour(own),
               ::testing::Contains(::testing::HasSubstr("backend late: owns: returned 3, which is none "
                                                        "of 0, 1 and 2")));
+  ricci_context_release(own);
+}
+TEST_F(HostileBackend, MemoryIsAligned) {
+  LateDevices late;
+  ricci_backend b = FullLateBackend(late);
+  b.alloc = [](void*, uint64_t, void*, void** out) -> ricci_status* {
+    alignas(256) static char memory[256];
+    *out = memory + 4;
+    return nullptr;
+  };
+  b.free = [](void*, void*, uint64_t, void*) {};
+  ricci_ctx* own = NewContextWith(b);
+  const std::string said =
+      "backend late: alloc: gave memory 4 bytes past an address aligned to " + std::to_string(b.alignment);
+  EXPECT_THAT(BackendTour(own), ::testing::Contains(::testing::HasSubstr(said)));
   ricci_context_release(own);
 }
 
