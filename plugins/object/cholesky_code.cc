@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "panel_code.h"
+#include "block_code.h"
 
 namespace ricci::object {
 namespace {
@@ -19,17 +19,19 @@ constexpr int64_t kSmallestBatch = 48;  // with lanes over a batch of at least
 constexpr int64_t kBatch = 8;           // this size
 constexpr int64_t kLargest = 1 << 20;   // rows; far above any memory
 
-class CholeskyEmitter : PanelCode {
+class CholeskyEmitter : TileCode {
  public:
   CholeskyEmitter(const LlvmBuilder& l, const Cholesky& c, const Processor& processor)
-      : PanelCode(l, c.type, /*symmetric=*/true, processor), n_(c.n), batch_(c.batch) {}
+      : TileCode(l, c.type, /*by_rows=*/true, processor),
+        n_(c.n),
+        batch_(c.batch),
+        blocks_(l, c.type, processor),
+        panel_(EmitCholeskyPanel(l, c.type, processor)) {}
 
   V Emit(const std::string& name) {
-    EmitCell();
-    panel_ = CholeskyPanel();
     V f = Begin(name, {l_.ptr(), l_.ptr()}), buffers = LLVMGetParam(f, 0);
     V a = Load(l_.ptr(), buffers), factors = Load(l_.ptr(), At(l_.ptr(), buffers, l_.I64(1)));
-    scratch_ = LLVMGetParam(f, 1);
+    blocks_.Begin(LLVMGetParam(f, 1));
     Loop(l_.I64(0), l_.I64(batch_), 1, [&](V matrix) {
       V at = Mul(matrix, l_.I64(n_ * n_));
       factor_ = At(factors, at);
@@ -43,47 +45,33 @@ class CholeskyEmitter : PanelCode {
 
  private:
   V Element(V i, V j) { return At(factor_, Add(Mul(i, l_.I64(n_)), j)); }
-  V Scratch(int64_t at) { return At(scratch_, l_.I64(at)); }
   V NotANumber() { return LLVMConstReal(Sum(), std::numeric_limits<double>::quiet_NaN()); }
 
-  // Where the matrix is not positive definite, a root is NaN, and so is all that comes after.
-  V CholeskyPanel() {
-    return Panel(OfType("cholesky_panel"), [&] {
-      V always = LLVMConstInt(l_.i1(), 1, 0);
-      Loop(l_.I64(0), panel_width_, kFew, [&](V first) {
-        V end = Add(first, Left(first, panel_width_, kFew));
-        Loop(first, end, 1, [&](V j) {
-          V at = At(Column(j), j), square = Load(at);
-          V positive = LLVMBuildFCmp(l_.b, LLVMRealOGT, square, LLVMConstNull(Sum()), "");
-          V root = LLVMBuildSelect(l_.b, positive, l_.Fn("llvm.sqrt", square), NotANumber(), "");
-          Store(root, at);
-          Eliminate(j, root, always, end);
-        });
-        If(Less(end, panel_width_), [&] { EliminateFew(first); });
-      });
-    });
-  }
   void FactorisePanel(V first) {
     V width = Left(first, n_, kPanelColumns), end = Add(first, width), height = Sub(l_.I64(n_), first);
-    Call(panel_, {Element(first, first), l_.I64(n_), height, width, LLVMConstNull(l_.ptr()), Scratch(kPanelAt)});
+    Call(panel_,
+         {Element(first, first), l_.I64(n_), height, width, LLVMConstNull(l_.ptr()), blocks_.scratch(kBlockElements)});
     Loop(end, l_.I64(n_), columns_, [&](V n0) {
       V n = Left(n0, n_, columns_);
-      PackColumns(first, width, n0, n, StrideOf(height));
+      PackNegative(Sub(n0, first), width, n, height);
       Loop(n0, l_.I64(n_), kRows, [&](V m0) {
-        V m = Left(m0, n_, kRows), packed = Scratch(kPackedAt);
-        PackNegative({factor_, n_, n_}, m0, m, first, width, packed);
-        Cells({packed, scratch_, Element(m0, n0), l_.I64(n_), m, n, width, l_.I64(1), Sub(m0, n0)});
+        V m = Left(m0, n_, kRows);
+        blocks_.PackRows({factor_, n_, n_}, m0, m, first, width);
+        blocks_.Cells(
+            {blocks_.packed(), blocks_.panels(), Element(m0, n0), l_.I64(n_), m, n, width, l_.I64(1), Sub(m0, n0)});
       });
     });
   }
-  // Panels [width][columns of a cell] of the panel's transpose, whose last ones reach into the room after its columns.
-  void PackColumns(V first, V width, V n0, V n, V stride) {
+  // The negative, since cells add, of rows [row, row + n) of the panel as panels [width][columns of a cell] of the
+  // right operand, the last of which reaches into the room after the panel's columns.
+  void PackNegative(V row, V width, V n, V height) {
+    V stride = EmitPanelStride(l_, height);
     Loop(l_.I64(0), n, width_, [&](V j) {
-      V to = At(scratch_, Mul(j, width)), from = At(Scratch(kPanelAt), Add(Sub(n0, first), j));
+      V to = At(blocks_.panels(), Mul(j, width)), from = At(blocks_.scratch(kBlockElements), Add(row, j));
       Loop(l_.I64(0), width, 1, [&](V step) {
         for (int64_t v = 0; v < width_; v += l_.lanes) {
-          V at = Add(Mul(step, stride), l_.I64(v));
-          Store(LoadVector(At(from, at)), At(to, Add(Mul(step, l_.I64(width_)), l_.I64(v))));
+          V found = LoadVector(At(from, Add(Mul(step, stride), l_.I64(v))));
+          Store(LLVMBuildFNeg(l_.b, found, ""), At(to, Add(Mul(step, l_.I64(width_)), l_.I64(v))));
         }
       });
     });
@@ -99,7 +87,8 @@ class CholeskyEmitter : PanelCode {
   }
 
   const int64_t n_, batch_;
-  V panel_ = nullptr, scratch_ = nullptr, factor_ = nullptr;
+  BlockCode blocks_;
+  V panel_, factor_ = nullptr;
 };
 
 }  // namespace
@@ -119,7 +108,8 @@ uint64_t CholeskyFlops(const Cholesky& c) {
 }
 
 uint64_t CholeskyScratch(const Cholesky& c) {
-  return static_cast<uint64_t>(FactorElements(c.n) * cpu::SizeOf(c.type) + 63) / 64 * 64;
+  return static_cast<uint64_t>((kBlockElements + kPanelColumns * PanelStride(c.n)) * cpu::SizeOf(c.type) + 63) / 64 *
+         64;
 }
 
 LLVMValueRef EmitCholesky(const LlvmBuilder& l, const Cholesky& c, const Processor& processor,

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "blocked_factors.h"
 #include "called_code.h"
 #include "cholesky_code.h"
 #include "codegen/schedule.h"
@@ -22,6 +21,7 @@
 #include "product_code.h"
 #include "ricci/api_table.h"
 #include "ricci/ricci.h"
+#include "solve_code.h"
 
 namespace ricci::object { namespace {
 
@@ -99,6 +99,10 @@ using CalledProduct = Called<cpu::Product, plan, ProductFlops, ProductScratch, E
 ricci_status* AddCalledCode(ricci_ctx* ctx) {
   if (ricci_status* s = CalledProduct<cpu::PlanGemm>::Add(ctx, "dot_general")) return s;
   if (ricci_status* s = CalledProduct<cpu::PlanConvolution>::Add(ctx, "conv_general_dilated")) return s;
+  if (auto* s =
+          Called<Solution, PlanSolution, SolutionFlops, SolutionScratch, EmitSolution>::Add(ctx, "triangular_solve")) {
+    return s;
+  }
   if (auto* s = Called<Cholesky, PlanCholesky, CholeskyFlops, CholeskyScratch, EmitCholesky>::Add(ctx, "cholesky")) {
     return s;
   }
@@ -216,7 +220,6 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     auto unit = ObjectUnit::Create(processor, workspace == "own", error);
     if (unit == nullptr) return Fail(RICCI_UNIMPLEMENTED, error);
     if (ricci_status* s = AddCalledCode(ctx)) return s;
-    if (ricci_status* s = AddBlockedFactors(ctx)) return s;
     return Register(ctx, std::make_unique<Backend>(Backend{ctx, std::move(unit)}));
   });
 }

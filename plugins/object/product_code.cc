@@ -15,6 +15,7 @@ using cpu::LlvmBuilder;
 using cpu::Product;
 using cpu::ProductOperand;
 
+constexpr size_t kLongTable = 1024;       // of offsets
 constexpr int64_t kSumRows = 10 * kRows;  // whose sums are kept, at most, if the result is narrower
 
 // Steps of one block of a sum: as the tiles cut it.
@@ -40,8 +41,8 @@ class ProductEmitter : TileCode {
 
   V Emit(const std::string& name) {
     EmitCell();
-    a_steps_ = Table(p_.a.steps), a_rows_ = Table(p_.a.outer);
-    b_steps_ = Table(p_.b.steps), b_columns_ = Table(p_.b.outer);
+    a_steps_ = PlacesOf(p_.a.steps), a_rows_ = PlacesOf(p_.a.outer);
+    b_steps_ = PlacesOf(p_.b.steps), b_columns_ = PlacesOf(p_.b.outer);
     V f = Begin(name, {l_.ptr(), l_.ptr()}), buffers = LLVMGetParam(f, 0);
     scratch_ = LLVMGetParam(f, 1);
     a_ = Load(l_.ptr(), At(l_.ptr(), buffers, l_.I64(p_.a.number)));
@@ -54,20 +55,41 @@ class ProductEmitter : TileCode {
 
  private:
   // ---- operands ----
-  // The offsets as a constant; NULL: they lie at a stride.
-  V Table(const Extent& e) {
-    if (e.at.empty()) return nullptr;
+  // Where the elements of an extent lie: at its stride, or at offsets in a table. Of those that go on in equal rows, as
+  // the windows of a convolution do, the table has the first of each row: else it would be as long as an image.
+  struct Places {
+    const Extent* extent;
+    int64_t row = 1;    // elements of a row,
+    int64_t along = 0;  // and from one to the next of it
+    V table = nullptr;  // NULL: there is a stride
+  };
+  Places PlacesOf(const Extent& e) {
+    Places places{&e};
+    if (e.at.empty()) return places;
+    if (e.at.size() > kLongTable) FindRows(e.at, places);
     std::vector<V> offsets;
-    for (const int64_t at : e.at) offsets.push_back(l_.I64(at));
+    for (size_t i = 0; i < e.at.size(); i += static_cast<size_t>(places.row)) offsets.push_back(l_.I64(e.at[i]));
     V data = LLVMConstArray2(l_.i64(), offsets.data(), offsets.size());
-    V table = LLVMAddGlobal(l_.module, LLVMTypeOf(data), "offsets");
-    LLVMSetInitializer(table, data);
-    LLVMSetGlobalConstant(table, 1);
-    LLVMSetLinkage(table, LLVMPrivateLinkage);
-    return table;
+    places.table = LLVMAddGlobal(l_.module, LLVMTypeOf(data), "offsets");
+    LLVMSetInitializer(places.table, data);
+    LLVMSetGlobalConstant(places.table, 1);
+    LLVMSetLinkage(places.table, LLVMPrivateLinkage);
+    return places;
   }
-  V Place(const Extent& e, V table, V i) {
-    return table == nullptr ? Mul(i, l_.I64(e.stride)) : Load(l_.i64(), At(l_.i64(), table, i));
+  static void FindRows(const std::vector<int64_t>& at, Places& places) {
+    const int64_t n = static_cast<int64_t>(at.size()), along = n > 1 ? at[1] - at[0] : 0;
+    int64_t row = 1;
+    while (row < n && at[static_cast<size_t>(row)] - at[static_cast<size_t>(row - 1)] == along) ++row;
+    for (int64_t i = 0; i < n; ++i) {
+      if (at[static_cast<size_t>(i)] != at[static_cast<size_t>(i - i % row)] + i % row * along) return;
+    }
+    places.row = row, places.along = along;
+  }
+  V Place(const Places& p, V i) {
+    if (p.table == nullptr) return Mul(i, l_.I64(p.extent->stride));
+    if (p.row == 1) return Load(l_.i64(), At(l_.i64(), p.table, i));
+    V row = LLVMBuildUDiv(l_.b, i, l_.I64(p.row), ""), first = Load(l_.i64(), At(l_.i64(), p.table, row));
+    return Add(first, Mul(Sub(i, Mul(row, l_.I64(p.row))), l_.I64(p.along)));
   }
   // Copies `n` elements (1, 4 or a vector) from `at` on into the type of the sums.
   void CopyVector(const ProductOperand& x, V at, unsigned n, V to) {
@@ -81,18 +103,19 @@ class ProductEmitter : TileCode {
     Store(v, to);
   }
   // Elements [first, first + n) of an extent, as vectors where they are adjacent.
-  void Gather(const ProductOperand& x, V base, const Extent& e, V table, V first, unsigned n, V to) {
-    V at = Place(e, table, first);
+  void Gather(const ProductOperand& x, V base, const Places& p, V first, unsigned n, V to) {
+    const Extent& e = *p.extent;
+    V at = Place(p, first);
     const auto as_vector = [&] { CopyVector(x, At(TypeOf(x.type), base, at), n, to); };
     const auto in_parts = [&] {
       const unsigned part = e.runs && n > 4 ? 4 : 1;
       for (unsigned i = 0; i < n; i += part) {
-        Gather(x, base, e, table, Add(first, l_.I64(i)), part, At(to, l_.I64(i)));
+        Gather(x, base, p, Add(first, l_.I64(i)), part, At(to, l_.I64(i)));
       }
     };
     if (n == 1 || AreAdjacent(e)) return as_vector();
     if (!e.runs) return in_parts();
-    V apart = Sub(Place(e, table, Add(first, l_.I64(n - 1))), at);
+    V apart = Sub(Place(p, Add(first, l_.I64(n - 1))), at);
     If(LLVMBuildICmp(l_.b, LLVMIntEQ, apart, l_.I64(n - 1), ""), as_vector, in_parts);
   }
   // Element `index` of an operand to one of the sums' type.
@@ -157,18 +180,18 @@ class ProductEmitter : TileCode {
     Loop(l_.I64(0), n, width_, [&](V j) {
       V whole = Less(Add(j, l_.I64(width_ - 1)), n), panel = At(to, Mul(j, k)), first = Add(n0, j);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V from = At(TypeOf(p_.b.type), b, Place(p_.b.steps, b_steps_, Add(k0, s)));
+        V from = At(TypeOf(p_.b.type), b, Place(b_steps_, Add(k0, s)));
         V row = At(panel, Mul(s, l_.I64(width_)));
         const auto one_by_one = [&] {
           Loop(l_.I64(0), l_.I64(width_), 1, [&](V w) {
             V column = Min(Add(first, w), l_.I64(p_.n - 1));
-            CopyElement(p_.b, from, Place(columns, b_columns_, column), At(row, w));
+            CopyElement(p_.b, from, Place(b_columns_, column), At(row, w));
           });
         };
         const auto vectors = [&] {
           for (unsigned v = 0; v < vectors_; ++v) {
             V at = l_.I64(v * l_.lanes);
-            Gather(p_.b, from, columns, b_columns_, Add(first, at), l_.lanes, At(row, at));
+            Gather(p_.b, from, b_columns_, Add(first, at), l_.lanes, At(row, at));
           }
         };
         AreAdjacent(columns) || columns.runs ? If(whole, vectors, one_by_one) : one_by_one();
@@ -179,7 +202,7 @@ class ProductEmitter : TileCode {
   void CopyRows(V a, V m0, V m, V k0, V k, V to) {
     V rows = Whole(Add(m, l_.I64(rows_ - 1)), rows_);
     Loop(l_.I64(0), rows, 1, [&](V i) {
-      V row = Place(p_.a.outer, a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
+      V row = Place(a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
       CopyRow(At(TypeOf(p_.a.type), a, row), k0, k, At(to, Mul(i, l_.I64(kRowStride))));
     });
   }
@@ -188,19 +211,18 @@ class ProductEmitter : TileCode {
       LLVMBuildMemCpy(l_.b, to, size(), At(from, k0), size(), Mul(k, l_.I64(size())));
       return;
     }
-    Strips(l_.I64(0), k,
-           [&](V s, unsigned lanes) { Gather(p_.a, from, p_.a.steps, a_steps_, Add(k0, s), lanes, At(to, s)); });
+    Strips(l_.I64(0), k, [&](V s, unsigned lanes) { Gather(p_.a, from, a_steps_, Add(k0, s), lanes, At(to, s)); });
   }
   // Panels [k][rows] of rows; past the last row, that one again.
   void PackRows(V a, V m0, V m, V k0, V k, V to) {
     Loop(l_.I64(0), m, rows_, [&](V i) {
       V panel = At(to, Mul(i, k)), first = Add(m0, i);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V from = At(TypeOf(p_.a.type), a, Place(p_.a.steps, a_steps_, Add(k0, s)));
+        V from = At(TypeOf(p_.a.type), a, Place(a_steps_, Add(k0, s)));
         V column = At(panel, Mul(s, l_.I64(rows_)));
         Loop(l_.I64(0), l_.I64(rows_), 1, [&](V w) {
           V row = Min(Add(first, w), l_.I64(p_.m - 1));
-          CopyElement(p_.a, from, Place(p_.a.outer, a_rows_, row), At(column, w));
+          CopyElement(p_.a, from, Place(a_rows_, row), At(column, w));
         });
       });
     });
@@ -208,7 +230,7 @@ class ProductEmitter : TileCode {
 
   const Product& p_;
   V scratch_ = nullptr, a_ = nullptr, b_ = nullptr, c_ = nullptr;
-  V a_steps_ = nullptr, a_rows_ = nullptr, b_steps_ = nullptr, b_columns_ = nullptr;
+  Places a_steps_{}, a_rows_{}, b_steps_{}, b_columns_{};
 };
 
 }  // namespace

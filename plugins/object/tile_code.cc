@@ -33,7 +33,52 @@ LLVMTypeRef TileCode::TypeOf(GemmType t) const {
   return t == GemmType::kF64 ? l_.f64() : l_.f32();
 }
 
-// void cell(k, a, rows, b, c, c_stride, columns, adds)
+// ---- transposition: void transpose(from, from_stride, n, k, to, to_stride): to[j, i] = from[i, j], i < n, j < k ----
+void TileCode::EmitTransposition() {
+  const std::string name = OfType("transpose");
+  transposition_ = LLVMGetNamedFunction(l_.module, name.c_str());
+  if (transposition_ != nullptr) return;
+  LLVMTypeRef number = l_.i64(), at = l_.ptr();
+  V f = transposition_ = Begin(name, {at, number, number, number, at, number});
+  V from = LLVMGetParam(f, 0), from_stride = LLVMGetParam(f, 1), n = LLVMGetParam(f, 2), k = LLVMGetParam(f, 3),
+    to = LLVMGetParam(f, 4), to_stride = LLVMGetParam(f, 5), zero = l_.I64(0);
+  const auto source = [&](V i, V j) { return At(from, Add(Mul(i, from_stride), j)); };
+  const auto target = [&](V i, V j) { return At(to, Add(Mul(j, to_stride), i)); };
+  const auto one_by_one = [&](V i0, V i1, V j0, V j1) {
+    Loop(i0, i1, 1, [&](V i) { Loop(j0, j1, 1, [&](V j) { Store(Load(source(i, j)), target(i, j)); }); });
+  };
+  V whole_n = Whole(n, l_.lanes), whole_k = Whole(k, l_.lanes);
+  Loop(zero, whole_n, l_.lanes, [&](V i) {
+    Loop(zero, whole_k, l_.lanes, [&](V j) { TransposeSquare(source(i, j), from_stride, target(i, j), to_stride); });
+    one_by_one(i, Add(i, l_.I64(l_.lanes)), whole_k, k);
+  });
+  one_by_one(whole_n, n, zero, k);
+  LLVMBuildRetVoid(l_.b);
+}
+
+// In stages, each of which exchanges the off-diagonal squares of side `side` of all squares of twice that.
+void TileCode::TransposeSquare(V from, V from_stride, V to, V to_stride) {
+  const unsigned n = l_.lanes;
+  std::vector<V> rows;
+  for (unsigned i = 0; i < n; ++i) rows.push_back(LoadVector(At(from, Mul(l_.I64(i), from_stride))));
+  for (unsigned side = n / 2; side > 0; side /= 2) {
+    std::vector<V> upper, lower;
+    for (unsigned lane = 0; lane < n; ++lane) {
+      const bool right = (lane & side) != 0;
+      upper.push_back(l_.I32(static_cast<int32_t>(right ? n + lane - side : lane)));
+      lower.push_back(l_.I32(static_cast<int32_t>(right ? n + lane : lane + side)));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      if ((i & side) != 0) continue;
+      V x = rows[i], y = rows[i + side];
+      rows[i] = LLVMBuildShuffleVector(l_.b, x, y, LLVMConstVector(upper.data(), n), "");
+      rows[i + side] = LLVMBuildShuffleVector(l_.b, x, y, LLVMConstVector(lower.data(), n), "");
+    }
+  }
+  for (unsigned i = 0; i < n; ++i) Store(rows[i], At(to, Mul(l_.I64(i), to_stride)));
+}
+
+// ---- blocks of sums: void cell(k, a, rows, b, c, c_stride, columns, adds) ----
 void TileCode::EmitCell() {
   const std::string name = OfType("cell") + (by_rows_ ? ".rows" : ".panels");
   cell_ = LLVMGetNamedFunction(l_.module, name.c_str());

@@ -102,13 +102,20 @@ class TileCode {
   unsigned size() const { return static_cast<unsigned>(cpu::SizeOf(sum_)); }
   std::string OfType(const char* name) const { return std::string(name) + (size() == 8 ? ".f64" : ".f32"); }
 
+  // ---- transposition: to[j, i] = from[i, j], i < n, j < k ----
+  // From here on it can be called: before the function that calls it begins.
+  void EmitTransposition();
+  void Transpose(V from, V from_stride, V n, V k, V to, V to_stride) {
+    Call(transposition_, {from, from_stride, n, k, to, to_stride});
+  }
+
   // ---- blocks of sums ----
   // c[m, n] = rows times panels, over k steps; added to c if `adds` is not 0. With `diagonal`, the column of c's first
   // row that is on a diagonal, nothing is computed of cells that are wholly above that.
   struct Block {
     V packed, panels, c, c_stride, m, n, k, adds, diagonal = nullptr;
   };
-  // From here on cells can be called: before the function that calls them begins.
+  // As EmitTransposition.
   void EmitCell();
   void Cells(const Block& x);
 
@@ -122,7 +129,8 @@ class TileCode {
   void Step(V f, const std::vector<V>& sums, V step);
   void WriteWhole(V f, const std::vector<V>& sums, bool added);
   void WritePart(V f, const std::vector<V>& sums, bool added);
-  V cell_ = nullptr;
+  void TransposeSquare(V from, V from_stride, V to, V to_stride);
+  V cell_ = nullptr, transposition_ = nullptr;
 };
 
 }  // namespace ricci::object

@@ -66,14 +66,15 @@ def eye(t, shape):
             f" %d: {t} = convert_element_type(%e) new_dtype={t[:3]}")
 
 
-def solve(name, n, left, lower, turned, batch=()):
-    """Of triangular matrices with a diagonal that makes them easy."""
-    a, b = batch + (n, n), batch + ((n, 33) if left else (33, n))
-    ta, tb = (f"f64[{','.join(map(str, shape))}]" for shape in (a, b))
+def solve(name, n, left, lower, turned, batch=(), lines=33, dtype="f64", unit=False):
+    """Of triangular matrices with a diagonal that makes them easy; ones that are not read are small all over."""
+    a, b = batch + (n, n), batch + ((n, lines) if left else (lines, n))
+    ta, tb = (f"{dtype}[{','.join(map(str, shape))}]" for shape in (a, b))
     flag = lambda v: "true" if v else "false"
+    made = f"%s: {ta} = mul(%c, %d) %a: {ta} = add(%x, %s)" if not unit else f"%a: {ta} = div(%x, %c)"
     return (name, f"program {name}(%x: {ta}, %b: {tb}) {{{eye(ta, a)} %c: {ta} = constant {float(n)}"
-                  f" %s: {ta} = mul(%c, %d) %a: {ta} = add(%x, %s) %y: {tb} = triangular_solve(%a, %b)"
-                  f" left_side={flag(left)} lower={flag(lower)} transpose_a={flag(turned)} return %y }}")
+                  f" {made} %y: {tb} = triangular_solve(%a, %b) left_side={flag(left)} lower={flag(lower)}"
+                  f" transpose_a={flag(turned)} unit_diagonal={flag(unit)} return %y }}")
 
 
 def no_factor(name, n):
@@ -132,6 +133,7 @@ PROGRAMS = [
     narrow_product("narrow_product_f32", "bf16", 50, 41, 33, "preferred_element_type=f32"),
     convolution("conv_last", (2, 13, 11, 10), (3, 3), 21),
     convolution("conv_first", (2, 12, 13, 17), (3, 5), 9, first=True),
+    convolution("conv_image", (1, 35, 37, 9), (3, 3), 10),  # more windows than have offsets of their own
     convolution("conv_strided", (1, 19, 16, 9), (3, 4), 70, more="window_strides=[2,3]"),
     convolution("conv_dilated", (2, 14, 15, 16), (3, 3), 33, "f64", more="rhs_dilation=[2,3]"),
     convolution("conv_grouped", (2, 11, 13, 20), (3, 3), 34, groups=2),
@@ -143,6 +145,10 @@ PROGRAMS = [
     solve("solve_left_turned", 200, True, True, True),
     solve("solve_right", 130, False, False, False, (2,)),
     solve("solve_right_turned", 150, False, True, True),
+    solve("solve_left_upper", 101, True, False, False, dtype="f32"),
+    solve("solve_right_lower", 67, False, True, False, lines=530),
+    solve("solve_left_unit", 75, True, True, False, (2,), lines=5, unit=True),
+    solve("solve_right_unit", 99, False, False, True, lines=16, unit=True),
     lu("lu_small", 24, 25, "f32"),
     lu("lu_f32", 131, 131, "f32"),
     lu("lu_f64", 197, 197, "f64"),
