@@ -13,10 +13,9 @@ namespace {
 using cpu::LlvmBuilder;
 using V = LLVMValueRef;
 
-constexpr int64_t kSmallest = 33;  // elements of a line,
-constexpr int64_t kFewestLeft = 4,
-                  kFewestRight = 2;    // and lines, below which the generated loops are as good, and fuse
-constexpr int64_t kLargest = 1 << 20;  // of either; far above any memory
+constexpr int64_t kSmallest = 33;                     // elements of a line and
+constexpr int64_t kFewestLeft = 4, kFewestRight = 2;  // lines below which the generated loops are as good, and fuse
+constexpr int64_t kLargest = 1 << 20;                 // of either; far above any memory
 
 class SolutionEmitter : TileCode {
  public:

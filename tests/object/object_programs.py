@@ -77,6 +77,14 @@ def solve(name, n, left, lower, turned, batch=(), lines=33, dtype="f64", unit=Fa
                   f" transpose_a={flag(turned)} unit_diagonal={flag(unit)} return %y }}")
 
 
+def lower_cholesky(name, n, batch):
+    """Of matrices that are NaN above the diagonal, where nobody may read."""
+    t, bools = (f"{d}[{','.join(map(str, batch + (n, n)))}]" for d in ("f64", "bool"))
+    return (name, f"program {name}(%x: {t}) {{{eye(t, batch + (n, n))} %c: {t} = constant {2.0 * n} %s: {t} = mul(%c, %d)"
+                  f" %b: {t} = add(%x, %s) %p: {bools} = gt(%j, %i) %u: {t} = constant nan %a: {t} = select_n(%p, %b, %u)"
+                  f" %l: {t} = cholesky(%a) return %l }}")
+
+
 def no_factor(name, n):
     """Where the Cholesky factor of a matrix that has none is NaN; only the second half of it is at fault."""
     t, bools, ints = square(n, "f64"), square(n, "bool"), square(n, "i32")
@@ -140,7 +148,9 @@ PROGRAMS = [
     cholesky("cholesky_f32", 12, "f32"),
     cholesky("cholesky_f64", 70, "f64"),
     cholesky("cholesky_blocks", 200, "f32"),
+    lower_cholesky("cholesky_batch", 53, (2, 5)),
     no_factor("cholesky_none", 100),
+    no_factor("cholesky_none_early", 23),
     solve("solve_left", 130, True, True, False),
     solve("solve_left_turned", 200, True, True, True),
     solve("solve_right", 130, False, False, False, (2,)),
