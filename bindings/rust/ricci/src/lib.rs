@@ -23,16 +23,25 @@
 #![deny(missing_docs, missing_debug_implementations)]
 
 mod array;
+mod attributes;
 mod call;
 mod context;
 mod control;
 mod error;
 mod executable;
+mod held_programs;
+mod host_library;
+mod kernel_loops;
 mod lowering;
+mod lowering_rules;
 mod operators;
 pub mod plugin;
+mod primitive;
 mod program;
+mod program_parts;
+mod row_lowerings;
 mod rules;
+mod source_text;
 mod trace;
 mod tree;
 mod types;
@@ -45,6 +54,7 @@ pub use error::{Code, Error, Result};
 pub use executable::{Executable, Jit};
 pub use operators::*;
 pub use program::Program;
+pub use program_parts::Halves;
 pub use trace::{Attribute, Value};
 pub use tree::{Mapped, Tree};
 pub use types::*;

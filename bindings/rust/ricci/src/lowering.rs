@@ -1,4 +1,4 @@
-//! What lowerings write: numbers of a kernel, one for each point of its domain.
+//! What lowerings write: numbers of a kernel. `kernel_loops` has its arrays and loops.
 //!
 //! [`Primitive::scalar`](crate::plugin::Primitive::scalar) says how one element of the results follows from the
 //! elements of the operands at the same place, [`Primitive::index`](crate::plugin::Primitive::index) how it follows from
@@ -6,17 +6,18 @@
 use crate::array::{element_bytes, narrow_in_two_steps};
 use crate::context::Context;
 use crate::error::{check, Error, Result};
+use crate::kernel_loops::Combiner;
 use crate::types::{self, DType, Type};
 use ricci_sys as sys;
 use std::cell::RefCell;
 use std::fmt;
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use std::os::raw::c_void;
 
 /// A kernel under construction. The first mistake is kept, and returned when the rule has ended.
 pub struct Kernel {
-    raw: *mut sys::ricci_kernel_builder,
-    context: Context,
+    pub(crate) raw: *mut sys::ricci_kernel_builder,
+    pub(crate) context: Context,
     error: RefCell<Option<Error>>,
 }
 
@@ -24,7 +25,7 @@ pub struct Kernel {
 #[derive(Clone, Copy)]
 pub struct Scalar<'k> {
     kernel: &'k Kernel,
-    id: sys::ricci_sval,
+    pub(crate) id: sys::ricci_sval,
 }
 
 impl Kernel {
@@ -42,14 +43,19 @@ impl Kernel {
         }
     }
     /// Runs `make`, unless there was a mistake before; after one a number is none.
-    fn made(&self, make: impl FnOnce(&mut sys::ricci_sval) -> Result<()>) -> Scalar<'_> {
+    pub(crate) fn made(&self, make: impl FnOnce(&mut sys::ricci_sval) -> Result<()>) -> Scalar<'_> {
         let mut id = 0;
-        if self.error.borrow().is_none() {
-            if let Err(e) = make(&mut id) {
-                self.error.borrow_mut().get_or_insert(e);
-            }
-        }
+        self.done(|| make(&mut id));
         self.scalar(id)
+    }
+    /// The same for what makes no number.
+    pub(crate) fn done(&self, make: impl FnOnce() -> Result<()>) {
+        if self.error.borrow().is_some() {
+            return;
+        }
+        if let Err(e) = make() {
+            self.error.borrow_mut().get_or_insert(e);
+        }
     }
     /// A place along a dimension.
     pub fn index(&self, i: i64) -> Scalar<'_> {
@@ -69,13 +75,7 @@ impl Kernel {
     }
     /// The element of operand `i` at a place: one number for each of its dimensions.
     pub fn load<'k>(&'k self, i: usize, place: &[Scalar<'k>]) -> Scalar<'k> {
-        let index: Vec<sys::ricci_sval> = place.iter().map(|s| s.id).collect();
-        self.made(|id| {
-            check(unsafe {
-                let operand = sys::ricci_kernel_operand(self.raw, i as u32);
-                sys::ricci_kernel_load(self.raw, operand, index.as_ptr(), index.len() as u32, id)
-            })
-        })
+        self.operand(i).load(place)
     }
     /// The type of operand `i`.
     ///
@@ -88,10 +88,7 @@ impl Kernel {
     }
     /// The sum of `term(i)` over i from 0 to `n` - 1.
     pub fn sum<'k>(&'k self, n: i64, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>) -> Scalar<'k> {
-        let (low, high) = (self.index(0), self.index(n));
-        let i = self.made(|id| check(unsafe { sys::ricci_kernel_reduce(self.raw, sys::RICCI_S_ADD, low.id, high.id, id) }));
-        let x = term(i);
-        self.made(|id| check(unsafe { sys::ricci_kernel_yield(self.raw, x.id, id) }))
+        self.reduce(Combiner::Add, 0, n, term)
     }
     fn operation(&self, op: u32, dtype: u32, operands: &[Scalar<'_>]) -> Scalar<'_> {
         let ids: Vec<sys::ricci_sval> = operands.iter().map(|s| s.id).collect();
@@ -121,6 +118,14 @@ impl<'k> Scalar<'k> {
     pub fn astype(self, dtype: DType) -> Scalar<'k> {
         self.kernel.operation(sys::RICCI_S_CONVERT, dtype.0, &[self])
     }
+    /// The same bits as another type of as many bytes.
+    pub fn bitcast(self, dtype: DType) -> Scalar<'k> {
+        self.kernel.operation(sys::RICCI_S_BITCAST, dtype.0, &[self])
+    }
+    /// `self * factor + term`, rounded once.
+    pub fn mul_add(self, factor: Scalar<'k>, term: Scalar<'k>) -> Scalar<'k> {
+        self.kernel.operation(sys::RICCI_S_FMA, 0, &[self, factor, term])
+    }
     /// `on_true` where this flag holds, else `on_false`; both are computed.
     pub fn select(self, on_true: Scalar<'k>, on_false: Scalar<'k>) -> Scalar<'k> {
         self.kernel.operation(sys::RICCI_S_SELECT, 0, &[self, on_true, on_false])
@@ -144,6 +149,16 @@ impl<'k> ScalarOperand<'k> for f64 {
     }
 }
 
+impl<'k> ScalarOperand<'k> for i64 {
+    #[track_caller]
+    fn beside(self, scalar: Scalar<'k>) -> Scalar<'k> {
+        if scalar.dtype() == types::I64 {
+            return scalar.kernel.index(self);
+        }
+        scalar.kernel.constant(scalar.dtype(), self as f64)
+    }
+}
+
 macro_rules! unary {
     ($($name:ident = $op:ident),*) => {
         impl<'k> Scalar<'k> {$(
@@ -154,8 +169,14 @@ macro_rules! unary {
         )*}
     };
 }
-unary!(sin = RICCI_S_SIN, cos = RICCI_S_COS, tanh = RICCI_S_TANH, exp = RICCI_S_EXP, log = RICCI_S_LOG,
-       sqrt = RICCI_S_SQRT, abs = RICCI_S_ABS, sign = RICCI_S_SIGN, floor = RICCI_S_FLOOR, ceil = RICCI_S_CEIL,
+unary!(sin = RICCI_S_SIN, cos = RICCI_S_COS, tan = RICCI_S_TAN, asin = RICCI_S_ASIN, acos = RICCI_S_ACOS,
+       atan = RICCI_S_ATAN, sinh = RICCI_S_SINH, cosh = RICCI_S_COSH, tanh = RICCI_S_TANH, asinh = RICCI_S_ASINH,
+       acosh = RICCI_S_ACOSH, atanh = RICCI_S_ATANH, exp = RICCI_S_EXP, exp2 = RICCI_S_EXP2, expm1 = RICCI_S_EXPM1,
+       log = RICCI_S_LOG, log1p = RICCI_S_LOG1P, log2 = RICCI_S_LOG2, sqrt = RICCI_S_SQRT, rsqrt = RICCI_S_RSQRT,
+       cbrt = RICCI_S_CBRT, abs = RICCI_S_ABS, sign = RICCI_S_SIGN, floor = RICCI_S_FLOOR, ceil = RICCI_S_CEIL,
+       round = RICCI_S_ROUND, round_even = RICCI_S_ROUND_EVEN, trunc = RICCI_S_TRUNC, is_finite = RICCI_S_IS_FINITE,
+       erf = RICCI_S_ERF, erfc = RICCI_S_ERFC, erf_inv = RICCI_S_ERF_INV, logistic = RICCI_S_LOGISTIC,
+       lgamma = RICCI_S_LGAMMA, digamma = RICCI_S_DIGAMMA, popcount = RICCI_S_POPCOUNT, clz = RICCI_S_CLZ,
        not = RICCI_S_NOT);
 
 macro_rules! binary {
@@ -171,7 +192,9 @@ macro_rules! binary {
     };
 }
 binary!(maximum = RICCI_S_MAX, minimum = RICCI_S_MIN, pow = RICCI_S_POW, atan2 = RICCI_S_ATAN2, lt = RICCI_S_LT,
-        le = RICCI_S_LE, gt = RICCI_S_GT, ge = RICCI_S_GE, and = RICCI_S_AND, or = RICCI_S_OR);
+        le = RICCI_S_LE, gt = RICCI_S_GT, ge = RICCI_S_GE, equal = RICCI_S_EQ, unequal = RICCI_S_NE, and = RICCI_S_AND,
+        or = RICCI_S_OR, xor = RICCI_S_XOR, shl = RICCI_S_SHL, shr = RICCI_S_SHR, sar = RICCI_S_SAR,
+        mulhi = RICCI_S_MULHI, nextafter = RICCI_S_NEXTAFTER);
 
 macro_rules! operator {
     ($($trait:ident $method:ident $op:ident),*) => {$(
@@ -183,17 +206,21 @@ macro_rules! operator {
                 self.kernel.operation(sys::$op, 0, &[self, other])
             }
         }
-        impl<'k> $trait<Scalar<'k>> for f64 {
+        operator!(@ $trait $method, f64);
+        operator!(@ $trait $method, i64);
+    )*};
+    (@ $trait:ident $method:ident, $left:ty) => {
+        impl<'k> $trait<Scalar<'k>> for $left {
             type Output = Scalar<'k>;
             #[track_caller]
             fn $method(self, other: Scalar<'k>) -> Scalar<'k> {
-                let first = self.beside(other);
-                first.kernel.operation(sys::$op, 0, &[first, other])
+                self.beside(other).$method(other)
             }
         }
-    )*};
+    };
 }
-operator!(Add add RICCI_S_ADD, Sub sub RICCI_S_SUB, Mul mul RICCI_S_MUL, Div div RICCI_S_DIV);
+operator!(Add add RICCI_S_ADD, Sub sub RICCI_S_SUB, Mul mul RICCI_S_MUL, Div div RICCI_S_DIV,
+          Rem rem RICCI_S_REM);
 
 impl<'k> Neg for Scalar<'k> {
     type Output = Scalar<'k>;

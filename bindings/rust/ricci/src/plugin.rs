@@ -4,212 +4,26 @@
 //! and code follow from that, unless it has rules of its own. A shared object of them is a crate of type `cdylib` that
 //! depends on `ricci` with the feature `plugin` (and without its default ones) and has one [`plugin!`](crate::plugin).
 //! A host can add them to its own context by [`Context::add_primitives`](crate::Context::add_primitives).
+pub use crate::attributes::{Attributes, Kind, Operation};
 use crate::context::{header, Context};
 use crate::error::{check, Result};
+pub use crate::held_programs::{Dce, PartialEval};
+pub use crate::host_library::{LibraryCall, LibraryPlan};
+pub use crate::kernel_loops::{Combiner, KernelArray, Place};
 pub use crate::lowering::{Kernel, Scalar, ScalarOperand};
+pub use crate::primitive::{Batch, Jvp, Primitive, Rule, Transpose};
+pub use crate::row_lowerings::{Lowering, LoweringKind};
+use crate::row_lowerings::{self, HeldLowering};
 use crate::rules::{self, Held};
-use crate::trace::Value;
-use crate::types::Type;
+pub use crate::source_text::Source;
 use ricci_sys as sys;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The kind of an attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An `i64`.
-    Int,
-    /// An `f64`.
-    Float,
-    /// True or false.
-    Bool,
-    /// Text.
-    Text,
-    /// A list of `i64`.
-    Ints,
-    /// A list of `f64`.
-    Floats,
-}
-impl Kind {
-    fn number(self) -> u32 {
-        match self {
-            Kind::Int => sys::RICCI_ATTR_INT,
-            Kind::Float => sys::RICCI_ATTR_FLOAT,
-            Kind::Bool => sys::RICCI_ATTR_BOOL,
-            Kind::Text => sys::RICCI_ATTR_STRING,
-            Kind::Ints => sys::RICCI_ATTR_INTS,
-            Kind::Floats => sys::RICCI_ATTR_FLOATS,
-        }
-    }
-}
-
-/// The attributes of one operation.
-pub struct Attributes<'a>(pub(crate) &'a [sys::ricci_attr]);
-impl std::fmt::Debug for Attributes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|a| crate::error::text(a.name))).finish()
-    }
-}
-impl Attributes<'_> {
-    fn find(&self, name: &str) -> &sys::ricci_attr {
-        let found = self.0.iter().find(|a| crate::error::text(a.name) == name);
-        found.unwrap_or_else(|| panic!("the primitive asks for an attribute `{}` that it does not declare", name))
-    }
-    fn of_kind(&self, name: &str, kind: Kind) -> &sys::ricci_attr {
-        let a = self.find(name);
-        assert!(a.kind == kind.number(), "the attribute `{}` is declared as another kind than {:?}", name, kind);
-        a
-    }
-    fn list<T: Copy>(&self, name: &str, kind: Kind) -> Vec<T> {
-        let a = self.of_kind(name, kind);
-        // SAFETY: the core gives `count` elements of the kind's type at `data`.
-        (0..a.count as usize).map(|i| unsafe { *(a.data as *const T).add(i) }).collect()
-    }
-    /// A number.
-    ///
-    /// # Panics
-    /// If the primitive declares no such attribute of this kind, as all of these.
-    pub fn float(&self, name: &str) -> f64 {
-        self.of_kind(name, Kind::Float).f
-    }
-    /// A whole number.
-    pub fn int(&self, name: &str) -> i64 {
-        self.of_kind(name, Kind::Int).i
-    }
-    /// A flag.
-    pub fn bool(&self, name: &str) -> bool {
-        self.of_kind(name, Kind::Bool).i != 0
-    }
-    /// A list of whole numbers.
-    pub fn ints(&self, name: &str) -> Vec<i64> {
-        self.list(name, Kind::Ints)
-    }
-    /// A list of numbers.
-    pub fn floats(&self, name: &str) -> Vec<f64> {
-        self.list(name, Kind::Floats)
-    }
-    /// A text.
-    pub fn text(&self, name: &str) -> String {
-        String::from_utf8_lossy(&self.list::<u8>(name, Kind::Text)).into_owned()
-    }
-}
-
-/// What a rule [`Primitive::jvp`] gets.
-#[derive(Debug)]
-pub struct Jvp<'a> {
-    /// The operands.
-    pub primals: &'a [Value],
-    /// Their tangents; `None` is zero.
-    pub tangents: &'a [Option<Value>],
-}
-impl Jvp<'_> {
-    /// The tangent of operand `i`, zeros if it is zero.
-    #[track_caller]
-    pub fn tangent(&self, i: usize) -> Value {
-        self.tangents[i].clone().unwrap_or_else(|| self.primals[i].full_like(0.0))
-    }
-}
-/// What a rule [`Primitive::transpose`] gets.
-#[derive(Debug)]
-pub struct Transpose<'a> {
-    /// The cotangents of the results; `None` is zero.
-    pub cts: &'a [Option<Value>],
-    /// The operands; `None` where the operation is linear in one, of which only the type exists.
-    pub operands: &'a [Option<Value>],
-    /// The types of the operands.
-    pub types: &'a [Type],
-}
-/// What a rule [`Primitive::batch`] gets.
-#[derive(Debug)]
-pub struct Batch<'a> {
-    /// How many there are.
-    pub size: i64,
-    /// The operands, with the batch as one more dimension.
-    pub operands: &'a [Value],
-    /// Which dimension that is; `None` if the operand is the same for all.
-    pub dims: &'a [Option<usize>],
-}
-
-/// A rule that a primitive has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// [`Primitive::decompose`], from which all rules follow that are not listed.
-    Decompose,
-    /// [`Primitive::jvp`].
-    Jvp,
-    /// [`Primitive::transpose`].
-    Transpose,
-    /// [`Primitive::batch`].
-    Batch,
-    /// All operands have one shape: the operation on whole batches is the batch of the operations.
-    ElementwiseBatch,
-    /// Linear in all operands that are floats, together: its derivative is the operation itself.
-    Linear,
-    /// [`Primitive::scalar`].
-    Scalar,
-    /// [`Primitive::index`].
-    Index,
-}
-
-/// A primitive: its types, what it is made of, and the rules of its own.
-///
-/// [`rules`](Primitive::rules) lists which rules it has; without a list it is decomposed, and everything follows.
-pub trait Primitive: Send + Sync + 'static {
-    /// `vendor.op`.
-    fn name(&self) -> &str;
-    /// `z = vendor.op(x, y): what it computes`: names of results and operands, then one line for people.
-    fn doc(&self) -> &str;
-    /// Operations on which the laws are checked: `(f64[3] in 0.3..3, f64[]) eps=0.5`, separated by `;`.
-    fn examples(&self) -> &str;
-    /// The attributes of its operations, with their kinds.
-    fn attributes(&self) -> Vec<(&'static str, Kind)> {
-        Vec::new()
-    }
-    /// The types of the results, or why these operands are refused: what is wrong and what to do.
-    fn types(&self, operands: &[Type], attributes: &Attributes<'_>) -> std::result::Result<Vec<Type>, String>;
-    /// Which rules there are. Those that are listed must be written; the others are never called.
-    fn rules(&self) -> &[Rule] {
-        &[Rule::Decompose]
-    }
-    /// Why rules cannot exist, for messages and laws: `transpose: not linear`.
-    fn missing(&self) -> &str {
-        ""
-    }
-    /// Along which dimensions it can be split: `m k, k n -> m n; sum k` (ricci/primitive.h).
-    fn factors(&self) -> &str {
-        ""
-    }
-    /// The results, by other operations.
-    fn decompose(&self, operands: &[Value], attributes: &Attributes<'_>) -> Vec<Value> {
-        unwritten("decompose", (operands, attributes))
-    }
-    /// Forward mode: the results, and the tangents of those that have one.
-    fn jvp(&self, given: &Jvp<'_>, attributes: &Attributes<'_>) -> (Vec<Value>, Vec<Option<Value>>) {
-        unwritten("jvp", (given, attributes))
-    }
-    /// Reverse mode of an operation that is linear in some operands: the cotangents of those; `None` is zero.
-    fn transpose(&self, given: &Transpose<'_>, attributes: &Attributes<'_>) -> Vec<Option<Value>> {
-        unwritten("transpose", (given, attributes))
-    }
-    /// The results of a whole batch, each with the dimension that the batch is, or `None` if it is the same for all.
-    fn batch(&self, given: &Batch<'_>, attributes: &Attributes<'_>) -> Vec<(Value, Option<usize>)> {
-        unwritten("batch", (given, attributes))
-    }
-    /// One element of each result, from the elements of the operands at the same place.
-    fn scalar<'k>(&self, kernel: &'k Kernel, operands: &[Scalar<'k>], attributes: &Attributes<'_>) -> Vec<Scalar<'k>> {
-        unwritten("scalar", (kernel, operands, attributes))
-    }
-    /// The element of a result at a place, one number for each of its dimensions.
-    fn index<'k>(&self, kernel: &'k Kernel, result: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
-        unwritten("index", (kernel, result, place, attributes))
-    }
-}
-fn unwritten<A, R>(rule: &str, _: A) -> R {
-    panic!("the primitive lists the rule `{}`, but does not write it", rule)
-}
-
-fn view(text: &str) -> sys::ricci_str {
+pub(crate) fn view(text: &str) -> sys::ricci_str {
     sys::ricci_str { ptr: text.as_ptr() as *const c_char, len: text.len() }
 }
 /// A struct of the ABI with its size and nothing else.
@@ -219,30 +33,6 @@ unsafe fn empty<T>() -> T {
     all.assume_init()
 }
 
-/// A lowering of the kind that a rule is, if it is one.
-fn lowering_of(rule: Rule) -> Option<sys::ricci_lowering> {
-    let mut l: sys::ricci_lowering = unsafe { empty() };
-    l.target = view("*");
-    match rule {
-        Rule::Decompose => {
-            l.hdr.flags = sys::RICCI_LOWERING_TRANSFORMABLE;
-            l.kind = sys::RICCI_LOWER_DECOMPOSE;
-            l.decompose = Some(rules::decompose);
-        }
-        Rule::Scalar => {
-            l.kind = sys::RICCI_LOWER_SCALAR;
-            l.priority = 1;
-            l.scalar = Some(rules::scalar);
-        }
-        Rule::Index => {
-            l.kind = sys::RICCI_LOWER_INDEX;
-            l.priority = 1;
-            l.index = Some(rules::index);
-        }
-        _ => return None,
-    }
-    Some(l)
-}
 /// Puts a rule that is no lowering into the row.
 fn set_rule(def: &mut sys::ricci_prim_def, rule: Rule) {
     match rule {
@@ -251,21 +41,36 @@ fn set_rule(def: &mut sys::ricci_prim_def, rule: Rule) {
         Rule::Batch => def.batch = Some(rules::batch),
         Rule::ElementwiseBatch => def.batch_kind = sys::RICCI_BATCH_ELEMENTWISE,
         Rule::Linear => def.hdr.flags |= sys::RICCI_PRIM_LINEAR,
-        Rule::Decompose | Rule::Scalar | Rule::Index => {}
+        Rule::PartialEval => def.partial_eval = Some(rules::partial_eval),
+        Rule::Dce => def.dce = Some(rules::dce),
+        Rule::Simplify => def.simplify = Some(rules::simplify),
+        Rule::Factors => def.factors_of = Some(rules::factors),
+        Rule::ReadsOnce => def.hdr.flags |= sys::RICCI_PRIM_READS_ONCE,
+        Rule::MayFail => def.hdr.flags |= sys::RICCI_PRIM_MAY_FAIL,
+        Rule::Decompose | Rule::Scalar | Rule::Index | Rule::Loops | Rule::Updates | Rule::Library | Rule::Source(_) => {}
     }
+}
+
+/// How the core takes the attributes of a row.
+fn specs_of(p: &dyn Primitive) -> Vec<sys::ricci_attr_spec> {
+    let optional = p.optional();
+    let spec = |(name, kind): &(&'static str, Kind)| {
+        let absent = optional.iter().find(|(o, _)| o == name);
+        let flags = if absent.is_some() { sys::RICCI_ATTR_OPTIONAL } else { 0 };
+        sys::ricci_attr_spec { name: view(name), kind: kind.number(), flags, absent: view(absent.map_or("", |a| a.1)) }
+    };
+    p.attributes().iter().map(spec).collect()
 }
 
 /// Adds a row; the core copies all but the primitive, which it owns from here on.
 unsafe fn register(c: *mut sys::ricci_ctx, plugin: &str, primitive: Box<dyn Primitive>) -> Result<()> {
-    let this = Box::into_raw(Box::new(Held { primitive, plugin: plugin.to_string() }));
-    let p = &*(*this).primitive;
-    let attributes = p.attributes();
-    let specs: Vec<sys::ricci_attr_spec> = attributes
-        .iter()
-        .map(|(name, kind)| sys::ricci_attr_spec { name: view(name), kind: kind.number(), flags: 0, absent: view("") })
-        .collect();
-    let lowerings: Vec<sys::ricci_lowering> = p.rules().iter().filter_map(|r| lowering_of(*r)).collect();
+    let row: Arc<dyn Primitive> = Arc::from(primitive);
+    let held = row_lowerings::of_row(&row, plugin);
+    let lowerings = held.iter().map(|l| l.described()).collect::<Result<Vec<_>>>()?;
     let list: Vec<*const sys::ricci_lowering> = lowerings.iter().map(|l| l as *const _).collect();
+    let p = &*row;
+    let this = Box::into_raw(Box::new(Held { primitive: row.clone(), plugin: plugin.to_string(), _lowerings: held }));
+    let specs = specs_of(p);
     let mut def: sys::ricci_prim_def = empty();
     def.name = view(p.name());
     def.self_ = this as *mut c_void;
@@ -288,28 +93,71 @@ unsafe fn register(c: *mut sys::ricci_ctx, plugin: &str, primitive: Box<dyn Prim
     registered
 }
 
-/// What `plugin!` makes of a list of primitives.
+/// Adds a lowering to the row that it names; the core keeps its address.
+unsafe fn add_lowering(c: *mut sys::ricci_ctx, held: &HeldLowering) -> Result<()> {
+    let name = held.lowering.primitive();
+    let mut prim = 0;
+    check(sys::ricci_prim_find(c, name.as_ptr() as *const c_char, name.len(), &mut prim))?;
+    check(sys::ricci_prim_add_lowering(c, prim, &held.described()?))
+}
+
+/// The primitives of a plugin.
 pub type Rows = fn() -> Vec<Box<dyn Primitive>>;
+/// The primitives of a plugin, and its lowerings for rows that exist already.
+pub type RowsAndLowerings = fn() -> (Vec<Box<dyn Primitive>>, Vec<Box<dyn Lowering>>);
+
+#[derive(Clone, Copy)]
+enum Given {
+    Rows(Rows),
+    Both(RowsAndLowerings),
+}
+impl Given {
+    fn made(self) -> (Vec<Box<dyn Primitive>>, Vec<Box<dyn Lowering>>) {
+        match self {
+            Given::Rows(rows) => (rows(), Vec::new()),
+            Given::Both(both) => both(),
+        }
+    }
+}
 
 /// What `attach` gets: a plugin lives as long as the process.
 struct Described {
     name: &'static str,
-    rows: Rows,
+    given: Given,
+    // The lowerings for other rows of each context, by its address, until the context is gone.
+    lowerings: Mutex<HashMap<usize, Vec<Box<HeldLowering>>>>,
+}
+impl Described {
+    unsafe fn add_to(&self, c: *mut sys::ricci_ctx) -> Result<()> {
+        let (rows, lowerings) = self.given.made();
+        rows.into_iter().try_for_each(|p| register(c, self.name, p))?;
+        let plugin = self.name.to_string();
+        let held: Vec<_> =
+            lowerings.into_iter().map(|lowering| Box::new(HeldLowering { lowering, plugin: plugin.clone() })).collect();
+        held.iter().try_for_each(|l| add_lowering(c, l))?;
+        self.lowerings.lock().unwrap_or_else(PoisonError::into_inner).insert(c as usize, held);
+        Ok(())
+    }
 }
 unsafe extern "C" fn attach(self_: *mut c_void, c: *mut sys::ricci_ctx) -> *mut sys::ricci_status {
     let of = &*(self_ as *const Described);
-    let who = || format!("plugin {}: attach", of.name);
-    rules::guarded(who, || (of.rows)().into_iter().try_for_each(|p| register(c, of.name, p)))
+    rules::guarded(|| format!("plugin {}: attach", of.name), || of.add_to(c))
+}
+unsafe extern "C" fn detach(self_: *mut c_void, c: *mut sys::ricci_ctx) {
+    let of = &*(self_ as *const Described);
+    let gone = of.lowerings.lock().unwrap_or_else(PoisonError::into_inner).remove(&(c as usize));
+    rules::dropped(Box::into_raw(Box::new(gone)));
 }
 /// A plugin with these rows, which lives as long as the process.
-fn described(name: &'static str, version: &'static str, rows: Rows) -> *const sys::ricci_plugin {
+fn described(name: &'static str, version: &'static str, given: Given) -> *const sys::ricci_plugin {
     let mut plugin: sys::ricci_plugin = unsafe { empty() };
     plugin.abi_major = sys::RICCI_ABI_MAJOR;
     plugin.abi_minor = sys::RICCI_ABI_MINOR;
     plugin.name = view(name);
     plugin.version = view(version);
-    plugin.self_ = Box::into_raw(Box::new(Described { name, rows })) as *mut c_void;
+    plugin.self_ = Box::into_raw(Box::new(Described { name, given, lowerings: Mutex::default() })) as *mut c_void;
     plugin.attach = Some(attach);
+    plugin.detach = Some(detach);
     Box::leak(Box::new(plugin))
 }
 
@@ -332,7 +180,17 @@ impl Context {
     /// # Safety
     /// No other clone of the context may be in use meanwhile.
     pub unsafe fn add_primitives(&mut self, name: &'static str, rows: Rows) -> Result<()> {
-        GIVEN.with(|g| g.set(described(name, env!("CARGO_PKG_VERSION"), rows)));
+        self.add(name, Given::Rows(rows))
+    }
+    /// The same with lowerings for rows that exist already.
+    ///
+    /// # Safety
+    /// No other clone of the context may be in use meanwhile.
+    pub unsafe fn add_rows(&mut self, name: &'static str, both: RowsAndLowerings) -> Result<()> {
+        self.add(name, Given::Both(both))
+    }
+    unsafe fn add(&mut self, name: &'static str, given: Given) -> Result<()> {
+        GIVEN.with(|g| g.set(described(name, env!("CARGO_PKG_VERSION"), given)));
         self.add_plugin(query)
     }
 }
@@ -343,7 +201,8 @@ impl Context {
 /// For the core, which gives its own table.
 #[cfg(feature = "plugin")]
 pub unsafe fn enter(
-    host: *const sys::ricci_host_info, out: *mut *const sys::ricci_plugin, name: &'static str, version: &'static str, rows: Rows,
+    host: *const sys::ricci_host_info, out: *mut *const sys::ricci_plugin, name: &'static str, version: &'static str,
+    both: RowsAndLowerings,
 ) -> *mut sys::ricci_status {
     let api = (*host).api;
     if !sys::can_be_read(api) {
@@ -352,17 +211,22 @@ pub unsafe fn enter(
         return ((*api).status_make)(sys::RICCI_FAILED_PRECONDITION, why.as_ptr() as *const c_char, why.len());
     }
     sys::set_table(api);
-    *out = described(name, version, rows);
+    *out = described(name, version, Given::Both(both));
     ptr::null_mut()
 }
 
 /// The entry and the note of a plugin that is a shared object:
-/// `ricci::plugin!("shapes", "1.0.0", [Capsule, Box3]);`, with types that implement `Primitive` and `Default`.
+/// `ricci::plugin!("shapes", "1.0.0", [Capsule, Box3]);`, with types that implement `Primitive` and `Default`. Lowerings
+/// for rows that exist already follow in a list of their own: `ricci::plugin!("fast", "1.0.0", [], [ShortTanh]);`.
 #[macro_export]
 macro_rules! plugin {
     ($name:literal, $version:literal, [$($row:ty),* $(,)?]) => {
-        fn ricci_rows() -> Vec<Box<dyn $crate::plugin::Primitive>> {
-            vec![$(Box::new(<$row>::default())),*]
+        $crate::plugin!($name, $version, [$($row),*], []);
+    };
+    ($name:literal, $version:literal, [$($row:ty),* $(,)?], [$($lowering:ty),* $(,)?]) => {
+        #[allow(clippy::type_complexity)]
+        fn ricci_rows() -> (Vec<Box<dyn $crate::plugin::Primitive>>, Vec<Box<dyn $crate::plugin::Lowering>>) {
+            (vec![$(Box::new(<$row>::default())),*], vec![$(Box::new(<$lowering>::default())),*])
         }
         /// The entry that the core looks up.
         ///

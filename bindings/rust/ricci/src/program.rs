@@ -53,7 +53,8 @@ impl Program {
     pub(crate) fn raw(&self) -> *const sys::ricci_program {
         self.raw
     }
-    pub(crate) fn context(&self) -> &Context {
+    /// Where it belongs.
+    pub fn context(&self) -> &Context {
         &self.context
     }
     /// The name that it was traced with.
@@ -139,8 +140,10 @@ impl Program {
     /// The equations of this program in a trace: its results for these operands.
     #[track_caller]
     pub fn call(&self, operands: &[&Value]) -> Vec<Value> {
-        assert!(!operands.is_empty(), "a program without parameters has no trace to be called in");
-        let builder = crate::trace::innermost(operands);
+        let builder = match operands {
+            [] => crate::trace::traced_now().expect("a program without parameters is called outside of any trace"),
+            _ => crate::trace::innermost(operands),
+        };
         builder.inline(self, operands).unwrap_or_else(|e| {
             builder.fail(e);
             self.results().iter().map(|_| builder.nothing()).collect()

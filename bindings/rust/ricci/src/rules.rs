@@ -2,23 +2,27 @@
 //!
 //! A rule that refuses is a status with its words. One that panics is a status that names plugin, primitive and rule:
 //! nothing unwinds into the core.
+use crate::attributes::{lent, Attributes, Operation};
 use crate::context::Context;
 use crate::error::{check, Error, Result};
-use crate::lowering::Kernel;
-use crate::plugin::{Attributes, Batch, Jvp, Primitive, Transpose};
+use crate::held_programs::{Dce, PartialEval};
+use crate::primitive::{Batch, Jvp, Primitive, Transpose};
+use crate::row_lowerings::HeldLowering;
 use crate::trace::{run_traced, Builder, Value};
 use ricci_sys as sys;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe, Location};
 use std::ptr;
 use std::rc::Rc;
+use std::sync::Arc;
 
-type Status = *mut sys::ricci_status;
+pub(crate) type Status = *mut sys::ricci_status;
 
 /// What the core holds of a primitive.
 pub(crate) struct Held {
-    pub(crate) primitive: Box<dyn Primitive>,
+    pub(crate) primitive: Arc<dyn Primitive>,
     pub(crate) plugin: String,
+    pub(crate) _lowerings: Vec<Box<HeldLowering>>, // the core has their addresses
 }
 
 /// Runs `f`; an error or a panic becomes a status. `who` says what panicked.
@@ -35,70 +39,70 @@ pub(crate) fn guarded(who: impl FnOnce() -> String, f: impl FnOnce() -> Result<(
 }
 
 /// A call of one rule.
-struct Call<'a> {
-    held: &'a Held,
-    op: &'a sys::ricci_op,
-    rule: &'static str,
+pub(crate) struct Call<'a> {
+    pub(crate) primitive: &'a str,
+    pub(crate) plugin: &'a str,
+    pub(crate) op: &'a sys::ricci_op,
+    pub(crate) rule: &'static str,
+}
+/// SAFETY: for the core, with what it gives to a rule; `self_` is what `register` gave.
+unsafe fn called<'a>(self_: *mut c_void, op: *const sys::ricci_op, rule: &'static str) -> (&'a dyn Primitive, Call<'a>) {
+    let held = &*(self_ as *const Held);
+    (&*held.primitive, Call { primitive: held.primitive.name(), plugin: &held.plugin, op: &*op, rule })
 }
 impl<'a> Call<'a> {
-    /// SAFETY: for the core, with what it gives to a rule; `self_` is what `register` gave.
-    unsafe fn of(self_: *mut c_void, op: *const sys::ricci_op, rule: &'static str) -> Call<'a> {
-        Call { held: &*(self_ as *const Held), op: &*op, rule }
+    pub(crate) fn attributes(&self) -> Attributes<'a> {
+        unsafe { Attributes::of(self.op) }
     }
-    fn primitive(&self) -> &'a dyn Primitive {
-        &*self.held.primitive
-    }
-    fn attributes(&self) -> Attributes<'a> {
-        Attributes(unsafe { slice(self.op.attrs, self.op.n_attrs) })
-    }
-    fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> Context {
         unsafe { Context::from_borrowed(self.op.ctx) }
     }
-    fn guarded(&self, f: impl FnOnce() -> Result<()>) -> Status {
-        let who = || format!("{}: rule {} of plugin {}", self.primitive().name(), self.rule, self.held.plugin);
-        guarded(who, f)
+    pub(crate) fn named(&self, rule: &str) -> String {
+        format!("rule {} of plugin {}", rule, self.plugin)
+    }
+    pub(crate) fn guarded(&self, f: impl FnOnce() -> Result<()>) -> Status {
+        guarded(|| format!("{}: {}", self.primitive, self.named(self.rule)), f)
     }
     /// Runs a rule that emits equations into `b`, which ends with the rule, whatever the rule has kept.
-    unsafe fn traced<R>(&self, b: *mut sys::ricci_builder, f: impl FnOnce(&Emitting) -> Result<R>) -> Result<R> {
+    pub(crate) unsafe fn traced<R>(&self, b: *mut sys::ricci_builder, f: impl FnOnce(&Emitting) -> Result<R>) -> Result<R> {
         let lent = Lent(Builder::borrowed(b, self.context()));
         f(&Emitting { builder: &lent.0 })
     }
-    fn counted<T>(&self, what: &str, results: &[T], wanted: u32) -> Result<()> {
+    pub(crate) fn counted<T>(&self, what: &str, results: &[T], wanted: u32) -> Result<()> {
         if results.len() == wanted as usize {
             return Ok(());
         }
-        let text = format!("rule {} of plugin {}: gives {} {}, not {}", self.rule, self.held.plugin, results.len(), what, wanted);
-        Err(Error::refused(text))
+        Err(Error::refused(format!("{}: gives {} {}, not {}", self.named(self.rule), results.len(), what, wanted)))
     }
 }
 
 /// The builder of a rule that emits.
-struct Emitting<'a> {
-    builder: &'a Rc<Builder>,
+pub(crate) struct Emitting<'a> {
+    pub(crate) builder: &'a Rc<Builder>,
 }
 impl Emitting<'_> {
-    fn value(&self, id: sys::ricci_val) -> Value {
+    pub(crate) fn value(&self, id: sys::ricci_val) -> Value {
         Value { builder: self.builder.clone(), id }
     }
-    unsafe fn values(&self, ids: *const sys::ricci_val, n: u32) -> Vec<Value> {
-        slice(ids, n).iter().map(|id| self.value(*id)).collect()
+    pub(crate) unsafe fn values(&self, ids: *const sys::ricci_val, n: u32) -> Vec<Value> {
+        lent(ids, n).iter().map(|id| self.value(*id)).collect()
     }
     /// Values of which some are not there: symbolic zeros, or operands of which only the type exists.
-    unsafe fn some_values(&self, ids: *const sys::ricci_val, n: u32) -> Vec<Option<Value>> {
+    pub(crate) unsafe fn some_values(&self, ids: *const sys::ricci_val, n: u32) -> Vec<Option<Value>> {
         let is_there = |id: sys::ricci_val| id != sys::RICCI_VAL_ZERO && id != u64::from(sys::RICCI_VAL_NONE);
-        slice(ids, n).iter().map(|id| is_there(*id).then(|| self.value(*id))).collect()
+        lent(ids, n).iter().map(|id| is_there(*id).then(|| self.value(*id))).collect()
     }
-    fn run<R>(&self, f: impl FnOnce() -> R) -> Result<R> {
+    pub(crate) fn run<R>(&self, f: impl FnOnce() -> R) -> Result<R> {
         run_traced(self.builder, f)
     }
     /// SAFETY: `out` has room for them.
-    unsafe fn write(&self, values: &[Value], out: *mut sys::ricci_val) -> Result<()> {
+    pub(crate) unsafe fn write(&self, values: &[Value], out: *mut sys::ricci_val) -> Result<()> {
         let ids = self.builder.ids(Location::caller(), values)?;
         ids.iter().enumerate().for_each(|(i, id)| *out.add(i) = *id);
         Ok(())
     }
     /// The same for those that are there; the others keep what the core has filled in.
-    unsafe fn write_some(&self, values: &[Option<Value>], out: *mut sys::ricci_val) -> Result<()> {
+    pub(crate) unsafe fn write_some(&self, values: &[Option<Value>], out: *mut sys::ricci_val) -> Result<()> {
         for (i, v) in values.iter().enumerate() {
             if let Some(v) = v {
                 self.write(std::slice::from_ref(v), out.add(i))?;
@@ -116,49 +120,26 @@ impl Drop for Lent {
     }
 }
 
-/// What the core gives to a rule.
-unsafe fn slice<'a, T>(data: *const T, n: u32) -> &'a [T] {
-    if n == 0 {
-        &[]
-    } else {
-        std::slice::from_raw_parts(data, n as usize)
-    }
-}
-
 pub(crate) unsafe extern "C" fn abstract_eval(self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op) -> Status {
-    let call = Call::of(self_, op, "abstract_eval");
+    let (row, call) = called(self_, op, "abstract_eval");
     call.guarded(|| {
         let (context, op) = (call.context(), call.op);
-        let operands = slice(op.in_types, op.n_in).iter().map(|t| context.type_of(*t)).collect::<Result<Vec<_>>>()?;
-        let types = call.primitive().types(&operands, &call.attributes()).map_err(Error::refused)?;
+        let operands = lent(op.in_types, op.n_in).iter().map(|t| context.type_of(*t)).collect::<Result<Vec<_>>>()?;
+        let types = row.types(&operands, &call.attributes()).map_err(Error::refused)?;
         let ids = types.iter().map(|t| context.type_id(t)).collect::<Result<Vec<_>>>()?;
         check(sys::ricci_builder_set_out_types(b, ids.as_ptr(), ids.len() as u32))
-    })
-}
-
-pub(crate) unsafe extern "C" fn decompose(
-    self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, given: *const sys::ricci_val, out: *mut sys::ricci_val,
-) -> Status {
-    let call = Call::of(self_, op, "decompose");
-    call.guarded(|| {
-        call.traced(b, |e| {
-            let operands = e.values(given, call.op.n_in);
-            let results = e.run(|| call.primitive().decompose(&operands, &call.attributes()))?;
-            call.counted("results", &results, call.op.n_out)?;
-            e.write(&results, out)
-        })
     })
 }
 
 pub(crate) unsafe extern "C" fn jvp(
     self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, a: *const sys::ricci_jvp_args,
 ) -> Status {
-    let (call, a) = (Call::of(self_, op, "jvp"), &*a);
+    let ((row, call), a) = (called(self_, op, "jvp"), &*a);
     call.guarded(|| {
         call.traced(b, |e| {
             let (primals, tangents) = (e.values(a.primals, call.op.n_in), e.some_values(a.tangents, call.op.n_in));
             let given = Jvp { primals: &primals, tangents: &tangents };
-            let (results, derivatives) = e.run(|| call.primitive().jvp(&given, &call.attributes()))?;
+            let (results, derivatives) = e.run(|| row.try_jvp(&given, &call.attributes()))??;
             call.counted("results", &results, call.op.n_out)?;
             call.counted("tangents", &derivatives, call.op.n_out)?;
             e.write(&results, a.out_primals)?;
@@ -170,14 +151,14 @@ pub(crate) unsafe extern "C" fn jvp(
 pub(crate) unsafe extern "C" fn transpose(
     self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, a: *const sys::ricci_transpose_args,
 ) -> Status {
-    let (call, a) = (Call::of(self_, op, "transpose"), &*a);
+    let ((row, call), a) = (called(self_, op, "transpose"), &*a);
     call.guarded(|| {
         call.traced(b, |e| {
             let (context, n_in) = (call.context(), call.op.n_in);
-            let types = slice(call.op.in_types, n_in).iter().map(|t| context.type_of(*t)).collect::<Result<Vec<_>>>()?;
+            let types = lent(call.op.in_types, n_in).iter().map(|t| context.type_of(*t)).collect::<Result<Vec<_>>>()?;
             let (cts, operands) = (e.some_values(a.cts, call.op.n_out), e.some_values(a.operands, n_in));
             let given = Transpose { cts: &cts, operands: &operands, types: &types };
-            let cotangents = e.run(|| call.primitive().transpose(&given, &call.attributes()))?;
+            let cotangents = e.run(|| row.try_transpose(&given, &call.attributes()))??;
             call.counted("cotangents", &cotangents, n_in)?;
             e.write_some(&cotangents, a.in_cts)
         })
@@ -187,13 +168,13 @@ pub(crate) unsafe extern "C" fn transpose(
 pub(crate) unsafe extern "C" fn batch(
     self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, a: *const sys::ricci_batch_args,
 ) -> Status {
-    let (call, a) = (Call::of(self_, op, "batch"), &*a);
+    let ((row, call), a) = (called(self_, op, "batch"), &*a);
     call.guarded(|| {
         call.traced(b, |e| {
             let operands = e.values(a.r#in, call.op.n_in);
-            let dims: Vec<Option<usize>> = slice(a.in_dims, call.op.n_in).iter().map(|d| usize::try_from(*d).ok()).collect();
+            let dims: Vec<Option<usize>> = lent(a.in_dims, call.op.n_in).iter().map(|d| usize::try_from(*d).ok()).collect();
             let given = Batch { size: a.axis_size, operands: &operands, dims: &dims };
-            let results = e.run(|| call.primitive().batch(&given, &call.attributes()))?;
+            let results = e.run(|| row.try_batch(&given, &call.attributes()))??;
             call.counted("results", &results, call.op.n_out)?;
             for (i, (value, dim)) in results.iter().enumerate() {
                 e.write(std::slice::from_ref(value), a.out.add(i))?;
@@ -204,38 +185,89 @@ pub(crate) unsafe extern "C" fn batch(
     })
 }
 
-pub(crate) unsafe extern "C" fn scalar(
-    self_: *mut c_void, k: *mut sys::ricci_kernel_builder, op: *const sys::ricci_op, given: *const sys::ricci_sval,
-    out: *mut sys::ricci_sval,
+pub(crate) unsafe extern "C" fn simplify(
+    self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, given: *const sys::ricci_val, out: *mut sys::ricci_val,
 ) -> Status {
-    let call = Call::of(self_, op, "scalar");
+    let (row, call) = called(self_, op, "simplify");
     call.guarded(|| {
-        let kernel = Kernel::borrowed(k, call.context());
-        let operands: Vec<_> = slice(given, call.op.n_in).iter().map(|id| kernel.scalar(*id)).collect();
-        let results = call.primitive().scalar(&kernel, &operands, &call.attributes());
-        call.counted("results", &results, call.op.n_out)?;
-        kernel.ids(&results)?.iter().enumerate().for_each(|(i, id)| *out.add(i) = *id);
+        call.traced(b, |e| {
+            let operands = e.values(given, call.op.n_in);
+            match e.run(|| row.simplify(&operands, &call.attributes()))?? {
+                Some(results) => {
+                    call.counted("results", &results, call.op.n_out)?;
+                    e.write(&results, out)
+                }
+                None => Ok(()),
+            }
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn factors(
+    self_: *mut c_void, op: *const sys::ricci_op, sink: *mut c_void,
+    write: Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>,
+) -> Status {
+    let (row, call) = called(self_, op, "factors");
+    call.guarded(|| {
+        let text = row.factors_of(&Operation::of(call.op)?);
+        let write = write.ok_or_else(|| Error::refused("the core gives no function that takes the factors".to_string()))?;
+        write(sink, text.as_ptr() as *const c_char, text.len());
         Ok(())
     })
 }
 
-pub(crate) unsafe extern "C" fn index(
-    self_: *mut c_void, k: *mut sys::ricci_kernel_builder, op: *const sys::ricci_op, result: u32, place: *const sys::ricci_sval,
-    out: *mut sys::ricci_sval,
+pub(crate) unsafe extern "C" fn partial_eval(
+    self_: *mut c_void, op: *const sys::ricci_op, a: *const sys::ricci_partial_eval_args,
 ) -> Status {
-    let call = Call::of(self_, op, "index");
+    let ((row, call), a) = (called(self_, op, "partial_eval"), &*a);
     call.guarded(|| {
-        let context = call.context();
-        let rank = context.type_of(slice(call.op.out_types, call.op.n_out)[result as usize])?.dims.len();
-        let kernel = Kernel::borrowed(k, context);
-        let place: Vec<_> = slice(place, rank as u32).iter().map(|id| kernel.scalar(*id)).collect();
-        let element = call.primitive().index(&kernel, result as usize, &place, &call.attributes());
-        *out = kernel.ids(&[element])?[0];
-        Ok(())
+        call.traced(a.known, |known| {
+            call.traced(a.unknown, |unknown| {
+                let is_known: Vec<bool> = lent(a.is_known, call.op.n_in).iter().map(|k| *k != 0).collect();
+                let of_half = |(k, id): (&bool, &sys::ricci_val)| if *k { known.value(*id) } else { unknown.value(*id) };
+                let operands: Vec<Value> = is_known.iter().zip(lent(a.r#in, call.op.n_in)).map(of_half).collect();
+                let given = PartialEval::new(&is_known, &operands, (known.builder, unknown.builder), a);
+                let results = known.run(|| row.partial_eval(&given, &call.attributes()))??;
+                call.counted("results", &results, call.op.n_out)?;
+                for (i, result) in results.iter().enumerate() {
+                    let is_known = Rc::ptr_eq(&result.builder, known.builder);
+                    let half = if is_known { known } else { unknown };
+                    half.write(std::slice::from_ref(result), a.out.add(i))?;
+                    *a.out_is_known.add(i) = u8::from(is_known);
+                }
+                // A mistake in a half that no result belongs to.
+                known.write(&[], a.out).and(unknown.write(&[], a.out))
+            })
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn dce(
+    self_: *mut c_void, b: *mut sys::ricci_builder, op: *const sys::ricci_op, a: *const sys::ricci_dce_args,
+) -> Status {
+    let ((row, call), a) = (called(self_, op, "dce"), &*a);
+    call.guarded(|| {
+        let used: Vec<bool> = lent(a.used_out, call.op.n_out).iter().map(|u| *u != 0).collect();
+        let needed = row.needed(&used, &call.attributes())?;
+        call.counted("flags of operands", &needed, call.op.n_in)?;
+        needed.iter().enumerate().for_each(|(i, n)| *a.used_in.add(i) = u8::from(*n));
+        if a.r#in.is_null() {
+            return Ok(());
+        }
+        call.traced(b, |e| {
+            let operands = e.some_values(a.r#in, call.op.n_in);
+            let given = Dce { used: &used, operands: &operands };
+            let results = e.run(|| row.dce(&given, &call.attributes()))??;
+            call.counted("results", &results, call.op.n_out)?;
+            e.write_some(&results, a.out)
+        })
     })
 }
 
 pub(crate) unsafe extern "C" fn drop_self(self_: *mut c_void) {
-    // A panic must not reach the core, which can do nothing about it.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(Box::from_raw(self_ as *mut Held))));
+    dropped(self_ as *mut Held);
+}
+/// Drops what `Box::into_raw` gave. A panic must not reach the core, which can do nothing about it.
+pub(crate) unsafe fn dropped<T>(held: *mut T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(Box::from_raw(held))));
 }

@@ -138,6 +138,13 @@ impl Builder {
         }
         false
     }
+    /// What is said of a value of another program.
+    fn stranger(&self) -> &'static str {
+        if self.is_lent {
+            return "a value belongs to another program than this rule's; `residual` gives a known value to the other half";
+        }
+        "a value is used in a trace that it does not belong to; pass it as an argument"
+    }
     /// The id that `v` has here: its own, or that of a parameter that stands for a value of an outer program.
     fn own(self: &Rc<Self>, at: &Location<'_>, v: &Value) -> Result<sys::ricci_val> {
         if Rc::ptr_eq(self, &v.builder) {
@@ -147,7 +154,7 @@ impl Builder {
             return Ok(*id);
         }
         if !self.is_inside(&v.builder) {
-            return Err(Error::at(at, "a value is used in a trace that it does not belong to; pass it as an argument"));
+            return Err(Error::at(at, self.stranger()));
         }
         let mut id = 0;
         check(unsafe { sys::ricci_builder_param(self.raw.get(), self.context.type_id(&v.ty())?, &mut id) })?;
@@ -315,8 +322,12 @@ pub(crate) fn innermost(values: &[&Value]) -> Rc<Builder> {
             best = v.builder.clone();
         }
     }
-    let traced = TRACED.with(|t| t.borrow().last().cloned());
-    traced.filter(|t| t.is_inside(&best)).unwrap_or(best)
+    traced_now().filter(|t| t.is_inside(&best)).unwrap_or(best)
+}
+
+/// The program whose closure, or rule, runs on this thread.
+pub(crate) fn traced_now() -> Option<Rc<Builder>> {
+    TRACED.with(|t| t.borrow().last().cloned())
 }
 
 /// An attribute of an equation, by the name that the primitive gives it.

@@ -1,0 +1,136 @@
+//! Lowerings for rows of other plugins: which operations they take, and what their misuse says.
+use crate::small_row::expect_words;
+use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Scalar};
+use ricci::{Context, DType, Error, Result, Value, F32, F64};
+
+/// sin(x) = x, for f32 only.
+struct Straight;
+impl Lowering for Straight {
+    fn primitive(&self) -> &str {
+        "sin"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Scalar
+    }
+    fn accepts(&self, operation: &Operation<'_>) -> bool {
+        operation.operands[0].dtype == F32
+    }
+    fn scalar<'k>(&self, _: &'k Kernel, x: &[Scalar<'k>], _: &Attributes<'_>) -> Vec<Scalar<'k>> {
+        vec![x[0]]
+    }
+}
+/// exp(x) = 1 + x by a function of Rust, for f64 in a vector.
+struct Library;
+impl Lowering for Library {
+    fn primitive(&self) -> &str {
+        "exp"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Library
+    }
+    fn priority(&self) -> i32 {
+        100
+    }
+    fn accepts(&self, operation: &Operation<'_>) -> bool {
+        operation.operands[0].dtype == F64
+    }
+    fn library(&self, _: &Operation<'_>) -> std::result::Result<LibraryPlan, String> {
+        Ok(LibraryPlan::new(|call| {
+            call.result::<f64>(0)?.iter_mut().zip(call.operand::<f64>(0)?).for_each(|(y, x)| *y = 1.0 + x);
+            Ok(())
+        }))
+    }
+}
+/// cos(x) = 1 - x^2 / 2 by other operations; `cosh` by loops.
+struct Parts;
+impl Lowering for Parts {
+    fn primitive(&self) -> &str {
+        "cos"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Decompose
+    }
+    fn decompose(&self, x: &[Value], _: &Attributes<'_>) -> Result<Vec<Value>> {
+        Ok(vec![1.0 - &x[0] * &x[0] / 2.0])
+    }
+}
+
+fn value<T: ricci::Element>(ctx: &Context, dtype: DType, x: T, f: fn(Value) -> Value) -> Result<T> {
+    let f = ctx.trace("f", dtype.shape(&[3]), f)?;
+    Ok(f.compile()?.run(&[&ctx.array(&[x, x, x], &[3])?])?[0].to_vec::<T>()?[1])
+}
+#[test]
+fn they_take_what_they_accept() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_rows("straight", || (vec![], vec![Box::new(Straight), Box::new(Library), Box::new(Parts)]))? };
+    assert_eq!(value(&ctx, F32, 2.0f32, |x| x.sin())?, 2.0);
+    assert_eq!(value(&ctx, F64, 2.0f64, |x| x.sin())?, 2.0f64.sin());
+    assert_eq!(value(&ctx, F64, 2.0f64, |x| x.exp())?, 3.0);
+    assert!((value(&ctx, F32, 2.0f32, |x| x.exp())? - 2.0f32.exp()).abs() < 1e-5);
+    assert_eq!(value(&ctx, F64, 2.0f64, |x| x.cos())?, -1.0);
+    // Derivatives stay those of the row: the slope of sin is cos.
+    let slope = ctx.trace("f", F32.shape(&[]), |x| x.sin())?.grad(&[0])?.compile()?.run(&[&ctx.scalar(0.0f32)?])?;
+    assert_eq!(slope[0].item::<f32>()?, 1.0);
+    Ok(())
+}
+#[test]
+fn a_context_of_its_own_is_as_before() -> Result<()> {
+    let plain = Context::new()?;
+    assert_ne!(value(&plain, F32, 2.0f32, |x| x.sin())?, 2.0);
+    Ok(())
+}
+
+// ---- misuse ----
+struct Wrong {
+    primitive: &'static str,
+    kind: LoweringKind,
+    target: &'static str,
+    accepts: fn() -> bool,
+}
+impl Lowering for Wrong {
+    fn primitive(&self) -> &str {
+        self.primitive
+    }
+    fn kind(&self) -> LoweringKind {
+        self.kind
+    }
+    fn target(&self) -> &str {
+        self.target
+    }
+    fn accepts(&self, _: &Operation<'_>) -> bool {
+        (self.accepts)()
+    }
+}
+const WRONG: Wrong = Wrong { primitive: "sin", kind: LoweringKind::Scalar, target: "*", accepts: || true };
+
+fn refused(both: ricci::plugin::RowsAndLowerings) -> Result<Error> {
+    let mut ctx = Context::new()?;
+    Ok(unsafe { ctx.add_rows("wrong", both) }.unwrap_err())
+}
+#[test]
+fn a_row_that_is_not_there_is_named() -> Result<()> {
+    let e = refused(|| (vec![], vec![Box::new(Wrong { primitive: "no.such_row", ..WRONG })]))?;
+    assert_eq!(e.code(), ricci::Code::NotFound);
+    expect_words(&e, &["plugin wrong: no.such_row: no such primitive; add the plugin that provides it"]);
+    Ok(())
+}
+#[test]
+fn a_library_in_rust_runs_on_the_host() -> Result<()> {
+    let e = refused(|| (vec![], vec![Box::new(Wrong { kind: LoweringKind::Library, target: "cuda", ..WRONG })]))?;
+    let said = "a library in Rust is a function of the host: its target is `*` or `cpu`, not `cuda`";
+    expect_words(&e, &["sin: lowering of plugin wrong: ", said]);
+    Ok(())
+}
+fn failure(both: ricci::plugin::RowsAndLowerings) -> Result<Error> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_rows("wrong", both)? };
+    Ok(ctx.trace("f", F32.shape(&[3]), |x| x.sin())?.compile().unwrap_err())
+}
+#[test]
+fn a_panic_names_plugin_primitive_and_rule() -> Result<()> {
+    let e = failure(|| (vec![], vec![Box::new(Wrong { accepts: || panic!("planned panic"), ..WRONG })]))?;
+    expect_words(&e, &["sin: rule match of plugin wrong: panicked: planned panic"]);
+    let e = failure(|| (vec![], vec![Box::new(WRONG)]))?;
+    expect_words(&e, &["sin: rule scalar of plugin wrong: panicked: ", "lists the rule `scalar`, but does not write it"]);
+    Ok(())
+}
