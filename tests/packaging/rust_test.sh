@@ -47,6 +47,18 @@ said=$("$ricci" run "$program" --plugin "$plugin" \
 "$ricci" vmap "$work/gradient.ricci" --plugin "$plugin" --size 64 >"$work/batch.ricci"
 "$ricci" compile "$work/batch.ricci" --plugin "$plugin" --dump plan >"$work/plan"
 [ "$(grep -c '^  ' "$work/plan")" = 1 ] || { echo "not one kernel:" >&2; cat "$work/plan" >&2; exit 1; }
+
+# Loops and a library in Rust: the gradient of a larger function is one kernel under vmap too, and a fit is right.
+cargo build --offline --jobs 2 -p smoothing
+smoothing=$work/target/debug/libsmoothing.so
+"$ricci" check --plugin "$smoothing"
+"$ricci" grad smoothing/whittaker.ricci --plugin "$smoothing" >"$work/gradient.ricci"
+"$ricci" vmap "$work/gradient.ricci" --plugin "$smoothing" --size 64 >"$work/batch.ricci"
+"$ricci" compile "$work/batch.ricci" --plugin "$smoothing" --dump plan >"$work/plan"
+[ "$(grep -c '^  ' "$work/plan")" = 1 ] || { echo "not one kernel:" >&2; cat "$work/plan" >&2; exit 1; }
+said=$("$ricci" run smoothing/monotone.ricci --plugin "$smoothing" --input '0=[1.0, 3.0, 2.0, 6.0, 4.0]')
+[ "$said" = "0: f64[5] = [1, 2.5, 2.5, 5, 5]" ] || { echo "the monotone fit is wrong: $said" >&2; exit 1; }
+# What is missing or does not fit is named.
 said=$("$ricci" vmap "$program" --size 2 2>&1) && { echo "a program of a plugin that is not there is taken" >&2; exit 1; }
 case $said in *collision.capsules*) ;; *) echo "the primitive is not named: $said" >&2; exit 1 ;; esac
 

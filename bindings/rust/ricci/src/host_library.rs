@@ -63,6 +63,18 @@ type Run = dyn Fn(&LibraryCall<'_>) -> std::result::Result<(), String> + Send + 
 ///     Ok(())
 /// }
 /// ```
+///
+/// What the function gets ends with the call, and what it holds can be used by many threads:
+///
+/// ```compile_fail,E0521
+/// use ricci::plugin::LibraryPlan;
+/// let kept = std::sync::Mutex::new(&[0.0f64][..]);
+/// LibraryPlan::new(move |call| Ok(*kept.lock().unwrap() = call.operand::<f64>(0)?));
+/// ```
+/// ```compile_fail,E0277
+/// let count = std::rc::Rc::new(std::cell::Cell::new(0));
+/// ricci::plugin::LibraryPlan::new(move |_| Ok(count.set(count.get() + 1)));
+/// ```
 pub struct LibraryPlan {
     run: Box<Run>,
     rows: usize,

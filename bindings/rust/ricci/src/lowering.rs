@@ -15,6 +15,52 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use std::os::raw::c_void;
 
 /// A kernel under construction. The first mistake is kept, and returned when the rule has ended.
+///
+/// ```
+/// use ricci::plugin::{Attributes, Kernel, Primitive, Rule};
+/// use ricci::{Context, Type, F64};
+///
+/// /// y[i] = y[i-1] / 2 + x[i]: each element needs the one before, so it is a loop.
+/// struct Echo;
+/// impl Primitive for Echo {
+///     fn name(&self) -> &str { "demo.echo" }
+///     fn doc(&self) -> &str { "y = demo.echo(x): y[i] = y[i-1] / 2 + x[i] along the last dimension" }
+///     fn examples(&self) -> &str { "(f64[2,3])" }
+///     fn types(&self, operands: &[Type], _: &Attributes<'_>) -> Result<Vec<Type>, String> { Ok(operands.to_vec()) }
+///     fn rules(&self) -> &[Rule] { &[Rule::Loops] }
+///     fn loops(&self, k: &Kernel, _: &Attributes<'_>) -> Result<(), String> {
+///         let Type { dtype, dims } = k.result_type(0);
+///         let (n, batch) = dims.split_last().ok_or("x has no dimension")?;
+///         k.parallel(batch, |at| {
+///             let (x, y, last) = (k.operand(0).within(at), k.result(0).within(at), k.local(dtype, &[]));
+///             last.store(&[], k.constant(dtype, 0.0));
+///             k.for_each(0, *n, |i| {
+///                 last.store(&[], last.load(&[]) / 2.0 + x.at(i));
+///                 y.set(i, last.load(&[]));
+///             });
+///         });
+///         Ok(())
+///     }
+/// }
+///
+/// fn main() -> ricci::Result<()> {
+///     let mut ctx = Context::new()?;
+///     unsafe { ctx.add_primitives("demo", || vec![Box::new(Echo)])? };
+///     let f = ctx.trace("f", F64.shape(&[3]), |x| x.emit("demo.echo", &[], &[], 1).remove(0) * 10.0)?;
+///     let y = f.compile()?.run(&[&ctx.array(&[1.0, 0.0, 2.0], &[3])?])?;
+///     assert_eq!(y[0].to_vec::<f64>()?, [10.0, 5.0, 22.5]);
+///     Ok(())
+/// }
+/// ```
+///
+/// Its numbers and arrays end with the rule:
+///
+/// ```compile_fail,E0521
+/// use ricci::plugin::{Kernel, Scalar};
+/// fn loops(k: &Kernel, kept: &mut Vec<Scalar<'static>>) {
+///     kept.push(k.index(0));
+/// }
+/// ```
 pub struct Kernel {
     pub(crate) raw: *mut sys::ricci_kernel_builder,
     pub(crate) context: Context,
@@ -90,6 +136,11 @@ impl Kernel {
     pub fn sum<'k>(&'k self, n: i64, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>) -> Scalar<'k> {
         self.reduce(Combiner::Add, 0, n, term)
     }
+    /// A complex number of two numbers of f32 or of f64. In a lowering it is a number as others are; kernels hold only
+    /// the parts.
+    pub fn complex<'k>(&'k self, re: Scalar<'k>, im: Scalar<'k>) -> Scalar<'k> {
+        self.made(|id| check(unsafe { sys::ricci_kernel_complex(self.raw, re.id, im.id, id) }))
+    }
     fn operation(&self, op: u32, dtype: u32, operands: &[Scalar<'_>]) -> Scalar<'_> {
         let ids: Vec<sys::ricci_sval> = operands.iter().map(|s| s.id).collect();
         self.made(|id| {
@@ -117,6 +168,12 @@ impl<'k> Scalar<'k> {
     /// Converted as C does, floats to integers saturating.
     pub fn astype(self, dtype: DType) -> Scalar<'k> {
         self.kernel.operation(sys::RICCI_S_CONVERT, dtype.0, &[self])
+    }
+    /// The real and the imaginary part of a complex number.
+    pub fn parts(self) -> (Scalar<'k>, Scalar<'k>) {
+        let (k, mut im) = (self.kernel, 0);
+        let re = k.made(|re| check(unsafe { sys::ricci_kernel_parts(k.raw, self.id, re, &mut im) }));
+        (re, k.scalar(im))
     }
     /// The same bits as another type of as many bytes.
     pub fn bitcast(self, dtype: DType) -> Scalar<'k> {

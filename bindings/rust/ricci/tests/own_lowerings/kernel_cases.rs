@@ -88,6 +88,20 @@ fn parts_and_copies() -> Result<()> {
     Ok(())
 }
 
+/// The real part of (x + i y)^2.
+fn square(k: &Kernel) -> Outcome {
+    k.parallel(&k.result_type(0).dims, |at| {
+        let z = k.complex(k.operand(0).load(at), k.operand(1).load(at));
+        k.result(0).store(at, (z * z).parts().0);
+    });
+    Ok(())
+}
+#[test]
+fn complex_numbers_have_parts() -> Result<()> {
+    assert_eq!(run(rows!(square), &[vector(&[3.0, 1.0]), vector(&[2.0, 4.0])])?, [5.0, -15.0]);
+    Ok(())
+}
+
 fn root(k: &Kernel) -> Outcome {
     k.parallel(&k.result_type(0).dims, |at| {
         let x = k.operand(0).load(at);

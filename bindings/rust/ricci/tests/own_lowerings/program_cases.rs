@@ -1,7 +1,7 @@
 //! Rows that hold programs: their derivatives, batches, halves and dead code, and what a rule that is wrong says.
 use crate::repeat_row::Repeat;
 use crate::small_row::expect_words;
-use ricci::plugin::{Attributes, Dce, Kind, PartialEval, Primitive, Rule};
+use ricci::plugin::{Attributes, Dce, Kernel, KernelArray, Kind, Lowering, LoweringKind, PartialEval, Primitive, Rule};
 use ricci::{Attribute, Context, Error, Result, Type, Value, F64};
 
 fn context() -> Result<Context> {
@@ -56,6 +56,113 @@ fn what_no_used_result_needs_is_dropped() -> Result<()> {
     assert!((out[0].item::<f64>()? - 0.5 * 2.0f64.sin().sin()).abs() < 1e-15);
     Ok(())
 }
+/// A repeat as one kernel, which holds what is carried in private arrays.
+struct InOneKernel;
+impl Lowering for InOneKernel {
+    fn primitive(&self) -> &str {
+        "test.repeat"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Loops
+    }
+    fn loops(&self, k: &Kernel, a: &Attributes<'_>) -> std::result::Result<(), String> {
+        let body = a.program("body");
+        let (params, types) = (body.params().len(), body.results());
+        let operands: Vec<KernelArray<'_>> = (0..params).map(|i| k.operand(i)).collect();
+        let [now, next] = [0, 1].map(|_| types.iter().map(|t| k.local(t.dtype, &t.dims)).collect::<Vec<_>>());
+        let (fixed, first) = operands.split_at(params - types.len());
+        let copy = |to: &[KernelArray<'_>], from: &[KernelArray<'_>]| to.iter().zip(from).for_each(|(x, y)| x.copy(*y));
+        copy(&now, first);
+        k.for_each(0, a.int("n"), |_| {
+            k.inline_to(&body, &[fixed, &now].concat(), &next);
+            copy(&now, &next);
+        });
+        copy(&(0..types.len()).map(|i| k.result(i)).collect::<Vec<_>>(), &now);
+        Ok(())
+    }
+}
+#[test]
+fn loops_inline_a_held_program() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_rows("repeat", || (vec![Box::new(Repeat)], vec![Box::new(InOneKernel)]))? };
+    let code = ctx.parse(TEXT, "f")?.compile()?;
+    assert!(code.dump("plan")?.contains("kernel test.repeat"), "{}", code.dump("plan")?);
+    let wanted = (0..5).fold(0.3f64, |x, _| (0.7 * x).sin());
+    let out = code.run(&[&ctx.scalar(0.7)?, &ctx.scalar(0.3)?])?[0].item::<f64>()?;
+    assert!((out - wanted).abs() < 1e-15, "{} is not {}", out, wanted);
+    Ok(())
+}
+/// Its lowering reads a result of the body where it is.
+struct OneTrip;
+impl Lowering for OneTrip {
+    fn primitive(&self) -> &str {
+        "test.repeat"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Loops
+    }
+    fn loops(&self, k: &Kernel, a: &Attributes<'_>) -> std::result::Result<(), String> {
+        let results = k.inline(&a.program("body"), &[k.operand(0), k.operand(1)]);
+        k.result(0).store(&[], results[0].load(&[]) * 100.0);
+        Ok(())
+    }
+}
+#[test]
+fn a_result_of_a_program_is_loaded() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_rows("repeat", || (vec![Box::new(Repeat)], vec![Box::new(OneTrip)]))? };
+    let out = ctx.parse(TEXT, "f")?.compile()?.run(&[&ctx.scalar(0.7)?, &ctx.scalar(0.3)?])?[0].item::<f64>()?;
+    assert!((out - 100.0 * 0.21f64.sin()).abs() < 1e-12, "{}", out);
+    Ok(())
+}
+
+/// x times `by`, 1 if it is left out: then it is x itself.
+struct Scaled;
+impl Primitive for Scaled {
+    fn name(&self) -> &str {
+        "test.scaled"
+    }
+    fn doc(&self) -> &str {
+        ""
+    }
+    fn examples(&self) -> &str {
+        "(f64[2]); (f64[2]) by=3.0"
+    }
+    fn attributes(&self) -> Vec<(&'static str, Kind)> {
+        vec![("by", Kind::Float)]
+    }
+    fn optional(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("by", "1.0")]
+    }
+    fn types(&self, operands: &[Type], _: &Attributes<'_>) -> std::result::Result<Vec<Type>, String> {
+        Ok(operands.to_vec())
+    }
+    fn rules(&self) -> &[Rule] {
+        &[Rule::Decompose, Rule::Simplify]
+    }
+    fn decompose(&self, x: &[Value], a: &Attributes<'_>) -> Vec<Value> {
+        vec![&x[0] * if a.has("by") { a.float("by") } else { 1.0 }]
+    }
+    fn simplify(&self, x: &[Value], a: &Attributes<'_>) -> Result<Option<Vec<Value>>> {
+        Ok((!a.has("by")).then(|| x.to_vec()))
+    }
+}
+#[test]
+fn what_is_left_out_simplifies() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("scaled", || vec![Box::new(Scaled)])? };
+    ctx.check_primitive("test.scaled")?;
+    let kernels = |attributes: &'static [f64]| -> Result<String> {
+        let f = ctx.trace("f", F64.shape(&[2]), |x| {
+            let by: Vec<Attribute> = attributes.iter().map(|by| Attribute::float("by", *by)).collect();
+            x.emit("test.scaled", &by, &[], 1).remove(0).sin()
+        })?;
+        f.compile()?.dump("kernels")
+    };
+    assert!(kernels(&[3.0])?.contains(" mul ") && !kernels(&[])?.contains(" mul "), "{}", kernels(&[])?);
+    Ok(())
+}
+
 #[test]
 fn flags_are_counted() -> Result<()> {
     let f = context()?.parse(TEXT, "f")?;
