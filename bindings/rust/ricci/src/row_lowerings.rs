@@ -36,7 +36,7 @@ pub enum LoweringKind {
 ///
 /// Types, derivatives and batches stay those of the row. Of the lowerings of a row that take an operation on a target,
 /// the one with the highest priority is used; those of built-in rows have priority 0 (libraries on the processor 10),
-/// those of [`Primitive::rules`](crate::plugin::Primitive::rules) 1.
+/// those of [`Primitive::rules`](crate::plugin::Primitive::rules) 1, source text 2, decompositions 0.
 ///
 /// ```
 /// use ricci::plugin::{Attributes, Kernel, Lowering, LoweringKind, Operation, Scalar};
@@ -123,7 +123,11 @@ impl Lowering for OfRow {
         self.target
     }
     fn priority(&self) -> i32 {
-        i32::from(self.kind != LoweringKind::Decompose)
+        match self.kind {
+            LoweringKind::Decompose => 0,
+            LoweringKind::Source => 2, // it is for one target, and the others are for all
+            _ => 1,
+        }
     }
     fn decompose(&self, operands: &[Value], attributes: &Attributes<'_>) -> Result<Vec<Value>> {
         self.row.try_decompose(operands, attributes)

@@ -1,6 +1,6 @@
 //! Source text: LLVM assembly for the processor, made from the types of the operation.
 use crate::small_row::{expect_words, failure, run, SmallRow, ROW};
-use ricci::plugin::{Rule, Source};
+use ricci::plugin::{LibraryPlan, Rule, Source};
 use ricci::{Code, Context, Result, F64};
 
 macro_rules! rows {
@@ -38,7 +38,26 @@ fn text_is_compiled_into_the_program() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn text_for_a_target_goes_before_a_library_for_all() -> Result<()> {
+    let rows: ricci::plugin::Rows = || {
+        let shift = |op: &ricci::plugin::Operation<'_>, _: &str| {
+            Ok(vec![Source::new("shift", TEXT).grid([op.operands[0].dims[0], 1, 1]).scalar(0.5f64)])
+        };
+        let library = |_: &ricci::plugin::Operation<'_>| Ok(LibraryPlan::new(|_| Err("not here".to_string())));
+        vec![Box::new(SmallRow { rules: &[Rule::Library, Rule::Source("cpu")], source: shift, library, ..ROW })]
+    };
+    assert_eq!(run(rows, &[(F64.shape(&[1]), vec![1.0])])?, [1.5]);
+    Ok(())
+}
+
 // ---- misuse ----
+#[test]
+fn text_for_another_target_is_not_seen() {
+    let e = failure(rows!(|_, _| unreachable!(), "cuda"));
+    assert_eq!(e.code(), Code::Unimplemented);
+    expect_words(&e, &["test.row: no lowering for target cpu"]);
+}
 #[test]
 fn text_that_is_wrong_is_said_with_its_line() {
     let e = failure(rows!(|_, _| Ok(vec![Source::new("shift", TEXT.replace("fadd", "fad")).at("shift.ll", 10)]), "cpu"));
