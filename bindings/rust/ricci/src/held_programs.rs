@@ -42,6 +42,12 @@ impl<'a> PartialEval<'a> {
     pub fn policy(&self) -> String {
         text(self.raw.policy)
     }
+    /// Whether the results are asked for twice, for a row with [`Rule::SavesInside`](crate::plugin::Rule::SavesInside):
+    /// all operands are known, the rule gives all results as values of the known half, then all of them again as values
+    /// of the other half, computed from what the policy saves.
+    pub fn again(&self) -> bool {
+        !self.raw.again.is_null()
+    }
     /// A value of the known half, kept: the same value, in the other half.
     #[track_caller]
     pub fn residual(&self, x: &Value) -> Result<Value> {
@@ -63,7 +69,17 @@ impl<'a> PartialEval<'a> {
     /// The results of `f`, a program that does what the operation does, split as this asks for. That is all there is to
     /// do for an operation that can be written by operations that can be split.
     pub fn split(&self, f: &Program) -> Result<Vec<Value>> {
-        let parts = f.partial_eval(self.known, &self.policy())?;
+        let n = f.results().len();
+        let parts = if self.again() {
+            // With every result listed twice, of which the second ones are in the other half, this is a split like others.
+            let twice = f.context().trace(&f.name(), f.params(), |x| {
+                let results = f.call(&x.iter().collect::<Vec<_>>());
+                [&results[..], &results[..]].concat()
+            })?;
+            twice.partial_eval(self.known, &self.policy(), &[vec![false; n], vec![true; n]].concat())?
+        } else {
+            f.partial_eval(self.known, &self.policy(), &vec![false; n])?
+        };
         let of = |known| self.operands.iter().zip(self.known).filter(move |(_, k)| **k == known).map(|(x, _)| x);
         let mut first = parts.known.call(&of(true).collect::<Vec<_>>());
         let kept = first.split_off(first.len() - parts.residuals);

@@ -59,6 +59,30 @@ impl Batch<'_> {
     }
 }
 
+/// Where elements of an operand go: what a rule [`Primitive::place`] gives.
+///
+/// Element x of the operand is in the result if `first[d] <= x[d] < limit[d]` for each of its dimensions d, and there it
+/// is element y with `y[j] = x[from[j]] + shift[j]`, or `shift[j]` where `from[j]` is `None`. Each element of the result
+/// is the place of exactly one element of one operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// For each dimension of the operand.
+    pub first: Vec<i64>,
+    /// For each dimension of the operand.
+    pub limit: Vec<i64>,
+    /// For each dimension of the result, one of the operand.
+    pub from: Vec<Option<usize>>,
+    /// For each dimension of the result.
+    pub shift: Vec<i64>,
+}
+impl Placed {
+    /// All elements of an operand of type `t`, moved by as much along each dimension.
+    pub fn moved(t: &Type, shift: &[i64]) -> Placed {
+        let rank = t.dims.len();
+        Placed { first: vec![0; rank], limit: t.dims.clone(), from: (0..rank).map(Some).collect(), shift: shift.to_vec() }
+    }
+}
+
 /// A rule that a primitive has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -92,12 +116,16 @@ pub enum Rule {
     Source(&'static str),
     /// [`Primitive::partial_eval`].
     PartialEval,
+    /// The policies of `checkpoint` decide on the operations in the programs that it holds: [`PartialEval::again`].
+    SavesInside,
     /// [`Primitive::needed`] and [`Primitive::dce`].
     Dce,
     /// [`Primitive::factors_of`].
     Factors,
     /// [`Primitive::simplify`].
     Simplify,
+    /// [`Primitive::place`].
+    Place,
     /// A run of it may fail, by [`Kernel::require`]: it is never moved to where it would run more often.
     MayFail,
 }
@@ -138,6 +166,11 @@ pub trait Primitive: Send + Sync + 'static {
     fn optional(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
+    /// Where the elements of an operand go, of an operation with one result that only moves elements; `None` if this
+    /// cannot say. The kernel that computes the operand then stores them there.
+    fn place(&self, operation: &Operation<'_>, operand: usize) -> Option<Placed> {
+        unwritten("place", (operation, operand))
+    }
     /// Something simpler that is equal bit for bit, but for the sign of zero; `None` if there is nothing.
     fn simplify(&self, operands: &[Value], attributes: &Attributes<'_>) -> Result<Option<Vec<Value>>> {
         unwritten("simplify", (operands, attributes))
@@ -177,7 +210,7 @@ pub trait Primitive: Send + Sync + 'static {
         Ok(self.batch(given, attributes))
     }
     /// Of a primitive that holds programs: its results, each a value of the half that is known or of the one that is
-    /// not. Any other operation is known if all its operands are.
+    /// not. Any other operation is known if all its operands are. [`PartialEval::again`] asks for more.
     fn partial_eval(&self, given: &PartialEval<'_>, attributes: &Attributes<'_>) -> Result<Vec<Value>> {
         unwritten("partial_eval", (given, attributes))
     }

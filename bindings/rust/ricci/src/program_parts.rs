@@ -63,15 +63,18 @@ impl Program {
         Ok((self.owned(out), flags_of(&read)))
     }
     /// Split by which parameters are known. `policy` says what may become a residual: `everything` or nothing said,
-    /// `nothing`, `dots`, and those of `ricci/transform.h`.
+    /// `nothing`, `dots`, and those of `ricci/transform.h`. Where `unknown` holds, a result is in the other half, whether
+    /// it is known or not.
     #[track_caller]
-    pub fn partial_eval(&self, known: &[bool], policy: &str) -> Result<Halves> {
+    pub fn partial_eval(&self, known: &[bool], policy: &str, unknown: &[bool]) -> Result<Halves> {
         self.expect_flags("parameters", known, self.params().len())?;
+        self.expect_flags("results", unknown, self.results().len())?;
+        let forced = bytes_of_flags(unknown);
         let known = bytes_of_flags(known);
         let (mut results, mut residuals) = (vec![0; self.results().len()], 0);
         let (mut first, mut last) = (ptr::null_mut(), ptr::null_mut());
         let hdr = crate::context::header::<sys::ricci_partial_eval_opts>();
-        let options = sys::ricci_partial_eval_opts { hdr, force_unknown: ptr::null(), policy: view(policy) };
+        let options = sys::ricci_partial_eval_opts { hdr, force_unknown: forced.as_ptr(), policy: view(policy) };
         check(unsafe {
             sys::ricci_partial_eval(
                 self.raw(), known.as_ptr(), known.len() as u32, &options, results.as_mut_ptr(), &mut residuals, &mut first,

@@ -9,6 +9,7 @@ use crate::held_programs::{Dce, PartialEval};
 use crate::primitive::{Batch, Jvp, Primitive, Transpose};
 use crate::row_lowerings::HeldLowering;
 use crate::trace::{run_traced, Builder, Value};
+use crate::types::Type;
 use ricci_sys as sys;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe, Location};
@@ -203,6 +204,33 @@ pub(crate) unsafe extern "C" fn simplify(
     })
 }
 
+pub(crate) unsafe extern "C" fn place(
+    self_: *mut c_void, op: *const sys::ricci_op, operand: u32, out: *mut sys::ricci_place,
+) -> Status {
+    let (row, call) = called(self_, op, "place");
+    call.guarded(|| {
+        let (operation, operand, out) = (Operation::of(call.op)?, operand as usize, &mut *out);
+        let placed = match row.place(&operation, operand) {
+            Some(placed) => placed,
+            None => return Ok(()),
+        };
+        let rank = |types: &[Type], i: usize| types[i].dims.len() as u32;
+        let (from_rank, to_rank) = (rank(&operation.operands, operand), rank(&operation.results, 0));
+        call.counted("first places", &placed.first, from_rank)?;
+        call.counted("limits of places", &placed.limit, from_rank)?;
+        call.counted("dimensions that places come from", &placed.from, to_rank)?;
+        call.counted("shifts of places", &placed.shift, to_rank)?;
+        let write = |from: &[i64], to: *mut i64| ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
+        let from: Vec<i64> = placed.from.iter().map(|d| d.map_or(-1, |d| i64::try_from(d).unwrap_or(i64::MAX))).collect();
+        write(&placed.first, out.first);
+        write(&placed.limit, out.limit);
+        write(&from, out.from);
+        write(&placed.shift, out.shift);
+        out.known = 1;
+        Ok(())
+    })
+}
+
 pub(crate) unsafe extern "C" fn factors(
     self_: *mut c_void, op: *const sys::ricci_op, sink: *mut c_void,
     write: Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>,
@@ -228,8 +256,13 @@ pub(crate) unsafe extern "C" fn partial_eval(
                 let operands: Vec<Value> = is_known.iter().zip(lent(a.r#in, call.op.n_in)).map(of_half).collect();
                 let given = PartialEval::new(&is_known, &operands, (known.builder, unknown.builder), a);
                 let results = known.run(|| row.partial_eval(&given, &call.attributes()))??;
-                call.counted("results", &results, call.op.n_out)?;
-                for (i, result) in results.iter().enumerate() {
+                let wanted = call.op.n_out * (1 + u32::from(given.again()));
+                call.counted("results", &results, wanted)?;
+                let (first, again) = results.split_at(call.op.n_out as usize);
+                for (i, result) in again.iter().enumerate() {
+                    unknown.write(std::slice::from_ref(result), a.again.add(i))?;
+                }
+                for (i, result) in first.iter().enumerate() {
                     let is_known = Rc::ptr_eq(&result.builder, known.builder);
                     let half = if is_known { known } else { unknown };
                     half.write(std::slice::from_ref(result), a.out.add(i))?;

@@ -1,7 +1,7 @@
-//! Lowerings for rows of other plugins: which operations they take, and what their misuse says.
+//! Lowerings for rows of other plugins, and places: which operations they take, and what their misuse says.
 use crate::small_row::expect_words;
-use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Scalar};
-use ricci::{Context, DType, Error, Result, Value, F32, F64};
+use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Placed, Primitive, Rule, Scalar};
+use ricci::{Attribute, Context, DType, Error, Result, Type, Value, F32, F64};
 
 /// sin(x) = x, for f32 only.
 struct Straight;
@@ -77,6 +77,54 @@ fn they_take_what_they_accept() -> Result<()> {
 fn a_context_of_its_own_is_as_before() -> Result<()> {
     let plain = Context::new()?;
     assert_ne!(value(&plain, F32, 2.0f32, |x| x.sin())?, 2.0);
+    Ok(())
+}
+
+/// Two vectors, one after the other; `shifted` says by how much the second one is, if it is not as it should be.
+struct Joined {
+    shifted: Option<Vec<i64>>,
+}
+impl Primitive for Joined {
+    fn name(&self) -> &str {
+        "test.joined"
+    }
+    fn doc(&self) -> &str {
+        "z = test.joined(x, y): x, then y"
+    }
+    fn examples(&self) -> &str {
+        "(f64[3], f64[2])"
+    }
+    fn types(&self, x: &[Type], _: &Attributes<'_>) -> std::result::Result<Vec<Type>, String> {
+        Ok(vec![x[0].dtype.shape(&[x[0].dims[0] + x[1].dims[0]])])
+    }
+    fn rules(&self) -> &[Rule] {
+        &[Rule::Decompose, Rule::Place]
+    }
+    fn decompose(&self, x: &[Value], _: &Attributes<'_>) -> Vec<Value> {
+        x[0].emit("concatenate", &[Attribute::int("dimension", 0)], &[&x[1]], 1)
+    }
+    fn place(&self, operation: &Operation<'_>, operand: usize) -> Option<Placed> {
+        let shift = if operand == 0 { vec![0] } else { vec![operation.operands[0].dims[0]] };
+        let shift = self.shifted.clone().filter(|_| operand == 1).unwrap_or(shift);
+        Some(Placed::moved(&operation.operands[operand], &shift))
+    }
+}
+#[test]
+fn elements_go_to_their_places() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: None })])? };
+    ctx.check_primitive("test.joined")
+}
+#[test]
+fn places_are_checked() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: Some(vec![2]) })])? };
+    let e = ctx.check_primitive("test.joined").unwrap_err();
+    expect_words(&e, &["law places: test.joined `place` of operand 1: its element 0 is not element 2 of the result"]);
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: Some(vec![3, 0]) })])? };
+    let e = ctx.check_primitive("test.joined").unwrap_err();
+    expect_words(&e, &["test.joined: ", "rule place of plugin joined: gives 2 shifts of places, not 1"]);
     Ok(())
 }
 

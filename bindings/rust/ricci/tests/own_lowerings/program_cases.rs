@@ -82,6 +82,19 @@ impl Lowering for InOneKernel {
     }
 }
 #[test]
+fn a_policy_decides_inside() -> Result<()> {
+    let ctx = context()?;
+    // The half that has the result again takes what is called `s` of each trip as the policy saves it, or computes it.
+    let text = TEXT.replace("return %s }", "%t: f64[] = name(%s) name=\"s\"  return %t }");
+    let f = ctx.parse(&text, "f")?;
+    let sines = |policy: &str| -> Result<usize> {
+        let halves = f.partial_eval(&[true, true], policy, &[true])?;
+        Ok(halves.unknown.to_string().matches("sin(").count())
+    };
+    assert_eq!((sines("names:s")?, sines("nothing")?), (0, 1));
+    Ok(())
+}
+#[test]
 fn loops_inline_a_held_program() -> Result<()> {
     let mut ctx = Context::new()?;
     unsafe { ctx.add_rows("repeat", || (vec![Box::new(Repeat)], vec![Box::new(InOneKernel)]))? };
@@ -166,7 +179,7 @@ fn what_is_left_out_simplifies() -> Result<()> {
 #[test]
 fn flags_are_counted() -> Result<()> {
     let f = context()?.parse(TEXT, "f")?;
-    let e = f.partial_eval(&[true], "").unwrap_err();
+    let e = f.partial_eval(&[true], "", &[false]).unwrap_err();
     expect_words(&e, &["program_cases.rs", "f: 1 flags of parameters, but it has 2"]);
     expect_words(&f.dce(&[]).unwrap_err(), &["f: 0 flags of results, but it has 1"]);
     Ok(())
@@ -218,7 +231,7 @@ fn failure(rows: ricci::plugin::Rows, splits: bool) -> Result<Error> {
     let f = ctx.trace("f", (F64.shape(&[]), F64.shape(&[])), |(x, y)| {
         x.emit("test.wrong", &[Attribute::program("body", &body)], &[&y], 2)
     })?;
-    Ok(if splits { f.partial_eval(&KNOWN_ONE, "").unwrap_err() } else { f.dce(&[true, false]).unwrap_err() })
+    Ok(if splits { f.partial_eval(&KNOWN_ONE, "", &[false, false]).unwrap_err() } else { f.dce(&[true, false]).unwrap_err() })
 }
 macro_rules! split {
     ($split:expr) => {

@@ -66,7 +66,7 @@ impl Primitive for Repeat {
         Ok(results)
     }
     fn rules(&self) -> &[Rule] {
-        &[Rule::Decompose, Rule::Jvp, Rule::Batch, Rule::PartialEval, Rule::Dce]
+        &[Rule::Decompose, Rule::Jvp, Rule::Batch, Rule::PartialEval, Rule::SavesInside, Rule::Dce]
     }
     fn decompose(&self, operands: &[Value], a: &Attributes<'_>) -> Vec<Value> {
         scanned(a, operands)
