@@ -22,7 +22,7 @@ type Run = dyn Fn(&LibraryCall<'_>) -> std::result::Result<(), String> + Send + 
 /// [`Primitive::library`](crate::plugin::Primitive::library) gives.
 ///
 /// The function may hold what was computed when the operation was planned. It runs on many threads at once, so it is
-/// `Send` and `Sync`; its memory is freed when the program is. It must not allocate where a run must not.
+/// `Send` and `Sync`; it is dropped with the code of the program. It must not allocate where a run must not.
 ///
 /// ```
 /// use ricci::plugin::{Attributes, LibraryPlan, Operation, Primitive, Rule};

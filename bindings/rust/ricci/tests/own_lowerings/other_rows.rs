@@ -2,6 +2,7 @@
 use crate::small_row::expect_words;
 use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Placed, Primitive, Rule, Scalar};
 use ricci::{Attribute, Context, DType, Error, Result, Type, Value, F32, F64};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// sin(x) = x, for f32 only.
 struct Straight;
@@ -71,6 +72,48 @@ fn they_take_what_they_accept() -> Result<()> {
     // Derivatives stay those of the row: the slope of sin is cos.
     let slope = ctx.trace("f", F32.shape(&[]), |x| x.sin())?.grad(&[0])?.compile()?.run(&[&ctx.scalar(0.0f32)?])?;
     assert_eq!(slope[0].item::<f32>()?, 1.0);
+    Ok(())
+}
+static MADE: AtomicUsize = AtomicUsize::new(0);
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+/// Counts itself, as a lowering and in the plan of each operation.
+struct Counted;
+impl Counted {
+    fn new() -> Counted {
+        MADE.fetch_add(1, Ordering::SeqCst);
+        Counted
+    }
+}
+impl Drop for Counted {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+impl Lowering for Counted {
+    fn primitive(&self) -> &str {
+        "sin"
+    }
+    fn kind(&self) -> LoweringKind {
+        LoweringKind::Library
+    }
+    fn library(&self, _: &Operation<'_>) -> std::result::Result<LibraryPlan, String> {
+        let held = Counted::new();
+        Ok(LibraryPlan::new(move |call| {
+            let _ = &held;
+            call.result::<f32>(0)?.fill(7.0);
+            Ok(())
+        }))
+    }
+}
+#[test]
+fn what_was_given_is_dropped_with_its_context() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_rows("counted", || (vec![], vec![Box::new(Counted::new())]))? };
+    assert_eq!(value(&ctx, F32, 2.0f32, |x| x.sin())?, 7.0);
+    // The context keeps the code of a program for when it is compiled again.
+    drop(ctx);
+    let (made, dropped) = (MADE.load(Ordering::SeqCst), DROPPED.load(Ordering::SeqCst));
+    assert!(made >= 2 && made == dropped, "{} made, {} dropped", made, dropped);
     Ok(())
 }
 #[test]
