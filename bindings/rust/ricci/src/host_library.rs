@@ -178,7 +178,11 @@ impl<'a> LibraryCall<'a> {
         unsafe {
             let at = *self.raw.r#in.add(i) as *const T;
             expect_aligned("operand", i, at)?;
-            Ok(if *n == 0 { &[] } else { std::slice::from_raw_parts(at, *n) })
+            if *n == 0 {
+                return Ok(&[]);
+            }
+            expect_truth::<T>(i, std::slice::from_raw_parts(at as *const u8, *n * size_of::<T>()))?;
+            Ok(std::slice::from_raw_parts(at, *n))
         }
     }
     /// The elements of result `i` that are this call's rows, to be written: what they hold is undefined. Each result can
@@ -229,6 +233,16 @@ fn expect_aligned<T>(what: &str, i: usize, at: *const T) -> std::result::Result<
         return Ok(());
     }
     Err(format!("{} {} is at {:?}; it must be aligned to {} bytes", what, i, at, align_of::<T>()))
+}
+/// Rust has no `bool` but 0 and 1, and a host can give any byte.
+fn expect_truth<T: Element>(i: usize, bytes: &[u8]) -> std::result::Result<(), String> {
+    if T::DTYPE != types::BOOL {
+        return Ok(());
+    }
+    match bytes.iter().find(|b| **b > 1) {
+        Some(b) => Err(format!("operand {} holds {}; a bool is 0 or 1", i, b)),
+        None => Ok(()),
+    }
 }
 /// Memory whose contents are undefined as a slice. A `bool` must not be anything else, so these are cleared.
 ///

@@ -1,7 +1,7 @@
 //! Libraries: functions of Rust on slices, and what their misuse says.
 use crate::small_row::{expect_words, failure, run, SmallRow, ROW};
 use ricci::plugin::{LibraryCall, LibraryPlan, Rule};
-use ricci::{Code, Result, F64};
+use ricci::{Code, Context, Result, BOOL, F64};
 
 macro_rules! rows {
     ($library:expr) => {
@@ -42,6 +42,28 @@ fn nothing_is_computed_of_nothing() -> Result<()> {
         &[(F64.shape(&[0]), vec![])],
     )?;
     assert!(y.is_empty());
+    Ok(())
+}
+
+#[test]
+fn flags_are_read_and_written() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe {
+        ctx.add_primitives(
+            "small",
+            rows!(|_| Ok(LibraryPlan::new(|call| {
+                let (x, y) = (call.operand::<bool>(0)?, call.result::<bool>(0)?);
+                y.iter_mut().zip(x).for_each(|(y, x)| *y = !x);
+                Ok(())
+            }))),
+        )?
+    };
+    let code = ctx.trace("f", BOOL.shape(&[2]), |x| x.emit("test.row", &[], &[], 1).remove(0))?.compile()?;
+    assert_eq!(code.run(&[&ctx.array(&[true, false], &[2])?])?[0].to_vec::<bool>()?, [false, true]);
+    // A host in another language may give any byte.
+    let mut call = code.call()?;
+    unsafe { *(call.argument::<bool>(0).as_mut_ptr() as *mut u8) = 2 };
+    expect_words(&call.run().unwrap_err(), &["operand 0 holds 2; a bool is 0 or 1"]);
     Ok(())
 }
 
