@@ -13,6 +13,7 @@ from ricci.dtypes import numpy_of
 CASES = list(numpy_cases.cases())
 FIXED = {n: a for n, a in numpy_cases.ARRAYS.items() if n in numpy_cases.STATIC}
 GIVEN = {n: a for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STATIC}
+NAMES = {n for n in dir(rnp) if not n.startswith("_") and inspect.isfunction(getattr(rnp, n)) and hasattr(jnp, n)}
 NN = """relu relu6 sigmoid softplus log_sigmoid silu swish elu leaky_relu gelu softmax log_softmax logsumexp""".split()
 
 
@@ -27,6 +28,37 @@ def _every(namespace, fixed):
                 raise AssertionError(f"{text}: {type(error).__name__}: {error}") from error
         return found
     return function
+
+
+OF_ELEMENTS = ("ricci.numpy_elementwise", "ricci.numpy_choices")
+JAX_FORGETS = """angle around deg2rad degrees diag diagonal full_like heaviside hypot logaddexp2 rad2deg radians round
+                 sinc""".split()
+
+
+def _edges(dtype):
+    """An array of eight elements at the ends of what a dtype holds."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.array([True, False, True, True, False, False, True, False])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array([0, 1, 2, 5, info.max, info.min, info.max - 1, 3], dtype)
+    if dtype.kind == "c":
+        return np.array([0, 1j, 1 - 2j, -3 + 0.5j, 2.5, -1, 0.25 + 0.25j, -0.5j], dtype)
+    return np.array([0.0, -0.0, np.nan, np.inf, -np.inf, float(jnp.finfo(dtype).max), -0.7, 2.5]).astype(dtype)
+
+
+def _all_that_work(jit, namespace, names, given, x):
+    """{name: what the function gives}, of those that take these operands, in one program."""
+    def every(x):
+        found = {}
+        for name in names:
+            try:
+                found[name] = getattr(namespace, name)(*given(x))
+            except Exception:  # noqa: S112, what a function refuses is not in the result
+                continue
+        return found
+    return jit(every)(x)
 
 
 def _leaves(result):
@@ -95,6 +127,55 @@ class Functions(Agreement):
                 ours = ricci.jit(lambda x: x * number).function(x).program.results[0]  # noqa: B023
                 self.assertEqual(
                     numpy_of(ours[0]), jnp.result_type(jnp.dtype(a), number), (a, number))
+
+    def test_weak_types(self):
+        """Of functions of numbers of Python: is what they give weak, as in JAX?"""
+        self.maxDiff = None
+        seen = {}
+
+        def every(np_like, is_weak, x):
+            for name in NAMES - {"empty", "empty_like", "from_dlpack", "at", "is_operand"}:
+                for numbers in ((0.5,), (2,), (0.5, 2), (2, 1), ((0.5, 1.0),), ((2,), 0.5), (True, 0.5, 2.0), ("wide",),
+                                ("wide", 0.5), ("wide", 1), ("wide", "wide")):
+                    if name in ("array", "ndim", "shape", "size") and len(numbers) > 1 or isinstance(numbers[0], tuple) and \
+                            name in ("ndim", "shape", "size"):
+                        continue  # JAX warns of these
+                    try:
+                        found = getattr(np_like, name)(*(np_like.full((2, 2), 0.5) if n == "wide" else n for n in numbers))
+                    except Exception:  # noqa: S112, what one does not take is no case
+                        continue
+                    if hasattr(found, "shape") and hasattr(found, "dtype") and found.dtype != bool:
+                        seen.setdefault((name, numbers), []).append(is_weak(found))
+            return x
+        ricci.jit(lambda x: every(rnp, lambda v: isinstance(v, ricci.Value) and v.weak, x))(1.0)
+        jax.jit(lambda x: every(jnp, lambda v: v.weak_type, x))(1.0)
+        both = {call: weak for call, weak in seen.items() if len(weak) == 2}
+        self.assertGreater(len(both), 200)
+        others = {call for call, (ours, theirs) in both.items() if ours != theirs}
+        # Of an array that is weak, JAX's own constants make a strong one in some functions.
+        self.assertEqual({call for call in others if "wide" not in call[1] or call[0] not in JAX_FORGETS}, set())
+
+    def test_edge_values(self):
+        """NaN, infinities, zeros with signs and the ends of integers, in every type: what both take agrees, and what JAX
+        refuses is refused."""
+        names = [n for n in sorted(NAMES) if getattr(rnp, n).__module__ in OF_ELEMENTS and n not in ("fmod", "arctan2", "atan2")]
+        forms = {"f(x)": lambda x: (x,), "f(x, y)": lambda x: (x, x[::-1]), "f(3, x)": lambda x: (3, x)}
+        for dtype in (np.bool_, np.int8, np.uint32, np.float16, jnp.bfloat16, np.float32, np.complex64):
+            for form, given in forms.items():
+                if dtype not in (np.bool_, np.int8, np.float32) and form == "f(3, x)":
+                    continue
+                ours = _all_that_work(ricci.jit, rnp, names, given, _edges(dtype))
+                theirs = _all_that_work(jax.jit, jnp, names, given, _edges(dtype))
+                text = f"{form} of {np.dtype(dtype)}: "
+                refused = {"logaddexp", "logaddexp2"} if dtype is np.complex64 else set()
+                self.assertEqual({n for n in theirs if n not in ours} - refused, set(), text + "JAX alone takes these")
+                self.assertEqual({n for n in ours if n not in theirs}, set(), text + "JAX does not take these")
+                for name in ours:
+                    for a, b in zip(_leaves(ours[name]), _leaves(theirs[name])):
+                        self.assertEqual((a.dtype, a.shape), (b.dtype, b.shape), text + name)
+                        scale = {"float16": 5e-3, "bfloat16": 3e-2}.get(np.dtype(dtype).name, 1e-5)
+                        wide = np.complex128 if a.dtype.kind in "fcV" else a.dtype
+                        np.testing.assert_allclose(a.astype(wide), b.astype(wide), scale, scale, err_msg=text + name)
 
     def test_nn(self):
         x = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)

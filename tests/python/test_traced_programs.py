@@ -184,6 +184,21 @@ class Transformations(unittest.TestCase):
         x, k = np.float32(0.5), np.float32(2)
         self.assertAlmostEqual(float(outer(x, k)), np.cos(.5) * 2 * .5 + 2 * (np.sin(.5) + np.sin(2)), places=5)
 
+    def test_arrays_that_change_while_a_function_is_traced(self):
+        """What counts is what a buffer of NumPy holds when it is used, in programs that run at once and in others."""
+        def f(x):
+            buffer, sums = np.zeros(x.shape, np.float32), []
+            for i in range(3):
+                buffer[...] = i
+                sums.append(x * buffer)
+            return rnp.sum(sums[0] + 10 * sums[1] + 100 * sums[2] + 1000 * (x * buffer))
+        for n in (2, 100):
+            x = np.ones(n, np.float32)
+            sums = ricci.jit(f)(x), ricci.checkpoint(f)(x), ricci.vjp(f, x)[0], ricci.vmap(f)(x[None])[0]
+            self.assertEqual(list(map(float, sums)), [2210 * n] * 4)
+            for slope in (ricci.grad(f)(x), ricci.jit(ricci.grad(f))(x), ricci.vmap(ricci.grad(f))(x[None])[0]):
+                np.testing.assert_array_equal(slope, 2210 * x)
+
     def test_integers_have_no_derivative(self):
         f = lambda x, n: (x * n, n + 1)  # noqa: E731
         (value, n), moved = ricci.jvp(f, (2.0, 3), (1.0, None))

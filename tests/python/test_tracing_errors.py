@@ -46,6 +46,10 @@ class Looking(unittest.TestCase):
         self.refused("use ricci.numpy.concatenate", lambda x: np.concatenate([x, x]), vector)
         self.refused("use ricci.numpy in place of numpy", np.array, vector)
         self.refused("numpy.add of", lambda x: np.add.reduce(x), vector)
+        self.refused("numpy.linalg.norm of Value(f32[3])", np.linalg.norm, vector)
+        self.refused("use ricci.numpy.linalg.norm", np.linalg.norm, vector)
+        self.refused("ricci.numpy has no such function; ricci.from_jax imports", np.unwrap, vector)
+        self.refused("ricci.numpy has no such function", np.spacing, vector)
 
     def test_operators_between_arrays_and_values(self):
         x = np.arange(3, dtype=np.float32)
@@ -73,6 +77,9 @@ class Looking(unittest.TestCase):
             rnp.sin(kept[0])
         with self.assertRaisesRegex(ricci.TracingError, "its function has ended"):
             ricci.grad(lambda y: y * kept[0])(1.0)
+        for leak in (lambda: ricci.jit(lambda x: x)(kept[0]), lambda: float(kept[0]), lambda: np.asarray(kept[0])):
+            with self.assertRaisesRegex(ricci.TracingError, rf"{HERE}:\d+: .*its function has ended"):
+                leak()
 
 
 class Transformations(unittest.TestCase):
@@ -88,6 +95,8 @@ class Transformations(unittest.TestCase):
         self.refused("the function returns 2 arrays, not one; has_aux=True", lambda: ricci.grad(lambda x: (x, x))(x))
         self.refused("has_aux=True needs a function that returns (value, auxiliary)",
                      lambda: ricci.grad(lambda x: x, has_aux=True)(x))
+        self.refused("jvp: tangents: the structure (*,) is expected, () is given", lambda: ricci.jvp(rnp.sin, (x,), ()))
+        self.refused("jvp: tangents are of type float; a tuple", lambda: ricci.jvp(rnp.sin, (x,), 1.0))
         self.refused("jvp: the tangent of argument 0 is f32[2]; f32[] is expected",
                      lambda: ricci.jvp(rnp.sin, (x,), (np.ones(2, np.float32),)))
         self.refused("vjp: cotangent: the structure (*, *) is expected", lambda: ricci.vjp(lambda x: (x, x), x)[1](x))
@@ -108,6 +117,20 @@ class Transformations(unittest.TestCase):
         self.refused("in_axes of argument 0 is 2; it has 2 dimensions", lambda: ricci.vmap(rnp.sin, 2)(x), ValueError)
         self.refused("no argument is mapped", lambda: ricci.vmap(rnp.sin, None)(x), ValueError)
         self.refused("out_axes is 3; the result has 2 dimensions", lambda: ricci.vmap(rnp.sin, out_axes=3)(x), ValueError)
+        self.refused("out_axes of the result is (0, 1); an integer or None is expected",
+                     lambda: ricci.vmap(rnp.sin, out_axes=(0, 1))(x))
+
+    def test_options_of_jit(self):
+        def f(x, n=2, *, k=1):
+            return x * n
+        for text, options in (("static_argnums is 5; f has 2 positional arguments", {"static_argnums": 5}),
+                              ("donate_argnums is -3; f has 2", {"donate_argnums": (0, -3)}),
+                              ("static_argnames is 'z'; the arguments of f are x, n, k", {"static_argnames": "z"}),
+                              ("donate_argnames is 'z'", {"donate_argnames": ["z"]})):
+            self.refused("jit: " + text, lambda: ricci.jit(f, **options), ValueError)  # noqa: B023
+        self.refused("jit: static_argnums is 'a'; an integer", lambda: ricci.jit(f, static_argnums="a"))
+        self.assertEqual(ricci.jit(lambda *xs: xs[2] * xs[0], static_argnums=2)(1.0, 2.0, 3), 3)
+        self.assertEqual(ricci.jit(lambda **named: named["k"] * 1.0, static_argnames="k")(k=3), 3)
 
     def test_loops_and_branches(self):
         x = np.ones(3, np.float32)
@@ -117,8 +140,14 @@ class Transformations(unittest.TestCase):
         self.refused("so length must be given", lambda: ricci.scan(lambda c, x: (c, x), 0.0), ValueError)
         self.refused("the condition gives f32[]; bool[] is expected", lambda: ricci.while_loop(lambda c: c, lambda c: c, 0.0))
         self.refused("cond: pred is bool[3]; a scalar is expected", lambda: ricci.cond(x > 0, rnp.sin, rnp.cos, x))
-        self.refused("result is f32[3] in branch 0 and f32[] in branch 1",
+        self.refused("result is f32[3] in false_fun and f32[] in true_fun",
                      lambda: ricci.cond(True, lambda x: rnp.sum(x), lambda x: x, x))
+        self.refused("result is bool[3] in false_fun and f32[3] in true_fun",
+                     lambda: ricci.cond(True, lambda x: x, lambda x: x > 0, x))
+        self.refused("false_fun returns (*,), true_fun *", lambda: ricci.cond(True, lambda x: x, lambda x: (x,), x))
+        self.refused("result is f32[3] in branch 0 and f64[3] in branch 2",
+                     lambda: ricci.switch(0, [lambda x: 0 * x, lambda x: x, lambda x: x.astype("float64")], x))
+        self.refused("fori_loop: upper is f32[]; an integer scalar", lambda: ricci.fori_loop(0, 2.5, lambda i, c: c, 0))
         self.refused("branch 0 returns *, branch 1 (*, *)", lambda: ricci.switch(0, [rnp.sin, lambda x: (x, x)], x))
         self.refused("switch: index is f32[]; an integer scalar", lambda: ricci.switch(0.5, [rnp.sin], x))
 
@@ -152,6 +181,12 @@ class Transformations(unittest.TestCase):
         self.refused("values of shape (2,) do not fit a place of shape (3,)", lambda: rnp.at(x)[0].set(x[:, 0]), ValueError)
         self.refused("argmax: an array of shape (0,) has no elements", lambda: rnp.argmax(x[:0, 0]), ValueError)
         self.refused("dtype str32 is not one of", lambda: rnp.zeros(3, "U1"))
+        self.refused("dtype 'foo' is not one of bool, float16", lambda: rnp.zeros(3, "foo"))
+        self.refused("reshape: shape is (2.0, 3); integers are expected", lambda: rnp.reshape(x, (2.0, 3)))
+        self.refused("concatenate: arrays are 1.0; a list of arrays is expected", lambda: rnp.concatenate(1.0))
+        self.refused("the integer 1180591620717411303424 has more than 64 bits", lambda: rnp.add(1 << 70, x), OverflowError)
+        self.refused("the integer 1099511627776 does not fit i32[], which holds -2147483648 to 2147483647",
+                     lambda: rnp.add(np.ones(2, np.int32), 1 << 40), OverflowError)
         self.refused("where: x and y are missing", lambda: rnp.where(x > 0))
 
     def test_primitives_by_name(self):

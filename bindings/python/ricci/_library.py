@@ -22,6 +22,13 @@ class Error(Exception):
         self.code, self.primitive, self.rule = code, primitive, rule
 
 
+def not_pickled(what, instead):
+    """A `__reduce__` that says what to do in place of pickling or copying."""
+    def __reduce__(self):
+        raise TypeError(f"{what} cannot be pickled or copied; {instead}")
+    return __reduce__
+
+
 def text_of(s):
     """A ricci_str as Python text."""
     return ctypes.string_at(s.ptr, s.len).decode(errors="replace") if s.len else ""

@@ -61,9 +61,12 @@ def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule
         with given.about("vmap", "out_axes"):
             outs = made.output.spread(out_axes)
         fronts = []
-        for axis, (_, shape) in zip(outs, made.program.results):
+        for axis, (_, shape), path in zip(outs, made.program.results, made.output.paths()):
+            if axis is not None and not given.is_integer(axis):
+                raise given.wrong_type("vmap", f"out_axes of the result{path}", axis, "an integer or None is")
             if axis is not None and not -len(shape) - 1 <= axis <= len(shape):
-                raise ValueError(f"vmap: out_axes is {axis}; the result has {given.count(len(shape) + 1, 'dimension')}")
+                raise ValueError(f"vmap: out_axes is {axis}; the result{path} has "
+                                 f"{given.count(len(shape) + 1, 'dimension')}")
             fronts.append(-1 if axis is None else axis % (len(shape) + 1))
         program = made.program.vmap(places + [-1] * len(made.captured), fronts, size, schedule, axis_name or "")
         return made.output.build(current().inline(program, leaves + made.captured))

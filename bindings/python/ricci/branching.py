@@ -46,20 +46,26 @@ def _chosen(name, which, functions, operands):
     return made[0].output.build(current().emit("cond", [which, *leaves, *captured], {"branches": programs}))
 
 
+def _label(name, i):
+    """What messages call branch number `i`."""
+    return ("false_fun", "true_fun")[i] if name == "cond" else f"branch {i}"
+
+
 def _common(name, made):
     """The dtypes that the results are converted to; None if they agree. Only numbers of Python are converted."""
     first = made[0]
     for i, other in enumerate(made[1:], 1):
         if other.output != first.output:
-            raise TypeError(f"{name}: branch 0 returns {first.output}, branch {i} {other.output}; branches must return "
-                            "one structure")
+            raise TypeError(f"{name}: {_label(name, 0)} returns {first.output}, {_label(name, i)} {other.output}; branches "
+                            "must return one structure")
     kinds = []
     for n, types in enumerate(zip(*(m.types for m in made))):
         kind, _ = result_type([(t[0], t[2]) for t in types])
         for i, t in enumerate(types):
             if t[1] != types[0][1] or t[0] != kind and not t[2]:
-                path = first.output.paths()[n]
-                raise TypeError(f"{name}: result{path} is {type_text(types[0][:2])} in branch 0 and {type_text(t[:2])} in "
-                                f"branch {i}; branches must return one type")
+                path, j = first.output.paths()[n], next(j for j, u in enumerate(types) if u[:2] != t[:2])
+                (i, t), (j, u) = sorted([(i, t), (j, types[j])])
+                raise TypeError(f"{name}: result{path} is {type_text(t[:2])} in {_label(name, i)} and {type_text(u[:2])} in "
+                                f"{_label(name, j)}; branches must return one type")
         kinds.append(kind)
     return None if all(t[0] == k for m in made for t, k in zip(m.types, kinds)) else kinds

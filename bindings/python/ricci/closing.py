@@ -50,7 +50,7 @@ def in_a_trace(function):
     def call(*arguments, **named):
         if current() is not None:
             return function(*arguments, **named)
-        return evaluate(lambda: function(*arguments, **named))
+        return evaluate(lambda: function(*arguments, **named), copies=True)
     return call
 
 

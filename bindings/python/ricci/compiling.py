@@ -2,8 +2,10 @@
 import collections
 import functools
 import inspect
+import sys
 import threading
 
+from . import arguments as given
 from .closing import ShapeDtypeStruct, check_callable, closed, leaf_name, leaf_types, name_of
 from .context import default_context
 from .dtypes import numpy_of
@@ -22,6 +24,18 @@ def _as_tuple(x):
     return (x,) if isinstance(x, (int, str)) else tuple(x or ())
 
 
+def _parameters(function):
+    """(names of positional arguments, of those by name alone, whether there may be more of each)."""
+    try:
+        every = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return [], [], True, True
+    kinds = {p.kind for p in every}
+    return ([p.name for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)],
+            [p.name for p in every if p.kind == p.KEYWORD_ONLY],
+            inspect.Parameter.VAR_POSITIONAL in kinds, inspect.Parameter.VAR_KEYWORD in kinds)
+
+
 class _Entry:
     """What is known of one kind of call."""
 
@@ -37,28 +51,38 @@ class Jitted:
         check_callable("jit", function)
         functools.update_wrapper(self, function, updated=())
         self._function, self._device, self._context = function, device, context
-        self._static, self._donated = self._places(static_argnums, static_argnames), self._places(
-            donate_argnums, donate_argnames)
+        self._options = static_argnums, static_argnames, donate_argnums, donate_argnames, device, context
+        self._static = self._places("static", static_argnums, static_argnames)
+        self._donated = self._places("donate", donate_argnums, donate_argnames)
         both = self._static & self._donated
         if both:
             raise ValueError(f"jit: argument {sorted(both, key=str)[0]} is static and donated")
         self._entries, self._lock = collections.OrderedDict(), threading.Lock()
 
-    def _places(self, numbers, names):
+    def _places(self, option, numbers, names):
         """Numbers of positional arguments and names of arguments, each with its other form where it has one."""
-        try:
-            parameters = [p for p in inspect.signature(self._function).parameters.values()
-                          if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        except (TypeError, ValueError):
-            parameters = []
-        own = [p.name for p in parameters]
+        own, others, any_number, any_name = _parameters(self._function)
         places = set()
         for number in _as_tuple(numbers):
+            number = given.integer("jit", f"{option}_argnums", number)
+            if not -len(own) <= number < (number + 1 if any_number else len(own)):
+                raise ValueError(f"jit: {option}_argnums is {number}; {name_of(self._function)} has "
+                                 f"{given.count(len(own), 'positional argument')}")
             number = number + len(own) if number < 0 else number
             places |= {number, own[number]} if number < len(own) else {number}
         for name in _as_tuple(names):
+            if not any_name and name not in own + others:
+                raise ValueError(f"jit: {option}_argnames is {name!r}; the arguments of {name_of(self._function)} are "
+                                 f"{', '.join(own + others) or 'none'}")
             places |= {name, own.index(name)} if name in own else {name}
         return places
+
+    def __reduce__(self):
+        """By name where its module has it, as functions are pickled; else its function and options."""
+        found = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        return self.__qualname__ if found is self else (Jitted, (self._function, *self._options))
 
     def __repr__(self):
         return f"<ricci.jit of {name_of(self._function)}>"

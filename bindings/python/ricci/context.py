@@ -10,7 +10,7 @@ import threading
 from . import _abi
 from . import arguments as given
 from . import dlpack_tensor as dlpack
-from ._library import CPU_PLUGIN, Error, handle, lib, struct, text_of
+from ._library import CPU_PLUGIN, Error, handle, lib, not_pickled, struct, text_of
 from ._places import find
 from .callbacks import add_callback
 
@@ -45,6 +45,8 @@ class Context:
             lib.ricci_stream_release(stream)
         if self._handle:
             lib.ricci_context_release(self._handle)
+
+    __reduce__ = not_pickled("a Context", "make another one where it is needed")
 
     def __repr__(self):
         return f"<Context with devices {', '.join(self.devices)}>"

@@ -1,6 +1,7 @@
 """grad, jvp, vjp, Jacobians and checkpoint of Python functions. The derivatives are made by Ricci from the program."""
 import functools
 
+from . import arguments as given
 from .arguments import count
 from .closing import (check_callable, check_differentiable, closed, in_a_trace, leaf_name, leaf_types,
                       numbers_of)
@@ -116,7 +117,11 @@ def jvp(function, primals, tangents, has_aux=False):
     """(result, its tangent), and the auxiliary part. Leaves of integers have no tangent: what is given is not looked at,
     what is returned is None."""
     made, leaves, types, structure = _of_all("jvp", function, primals)
-    moving = structure.parts(tuple(tangents))
+    if not isinstance(tangents, (tuple, list)):
+        raise TypeError(f"jvp: tangents are of type {type(tangents).__name__}; a tuple with one value for each argument is "
+                        "expected")
+    with given.about("jvp", "tangents"):
+        moving = structure.parts(tuple(tangents))
     active = [is_differentiable(t[:2]) for t in types]
     operands = []
     for t, x, is_active, path in zip(types, moving, active, structure.paths()):
@@ -178,7 +183,7 @@ def vjp(function, *primals, has_aux=False):
     """
     def forward():
         return _forward(function, primals, has_aux)
-    result, residuals, backward, auxiliary = evaluate(forward) if current() is None else forward()
+    result, residuals, backward, auxiliary = evaluate(forward, copies=True) if current() is None else forward()
     pull = in_a_trace(lambda cotangent: backward(residuals, cotangent))
     return (result, pull, auxiliary) if has_aux else (result, pull)
 

@@ -9,12 +9,14 @@ https://dmlc.github.io/dlpack/latest/python_spec.html,
 https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
 """
 import ctypes
+import math
+import operator
 
 import numpy as np
 
 from . import _abi
 from . import dlpack_tensor as dlpack
-from ._library import Error, handle, lib, struct, text_of
+from ._library import Error, handle, lib, not_pickled, struct, text_of
 from .context import default_context
 from .dtypes import number_of, numpy_of
 
@@ -36,6 +38,27 @@ class Array:
         if self._viewed:
             lib.ricci_array_release(self._viewed)
         dlpack.collect()
+
+    __reduce__ = not_pickled("an Array", "pickle numpy.asarray(x)")
+
+    # What looks at elements waits for them and copies them, as NumPy's functions do.
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+    __bool__, __int__ = (lambda self: bool(np.asarray(self))), (lambda self: int(np.asarray(self)))
+    __float__, __complex__ = (lambda self: float(np.asarray(self))), (lambda self: complex(np.asarray(self)))
+    __index__ = lambda self: operator.index(np.asarray(self))  # noqa: E731
+    __len__ = lambda self: len(np.empty(self.shape, np.bool_)) if self.shape == () else self.shape[0]  # noqa: E731
+    __eq__ = lambda self, other: np.asarray(self) == np.asarray(other)  # noqa: E731
+    __hash__ = None  # == is element by element
+
+    def item(self, *index):
+        """An element as a number of Python."""
+        return np.asarray(self).item(*index)
+
+    def tolist(self):
+        """The elements as nested lists."""
+        return np.asarray(self).tolist()
 
     def __repr__(self):
         kind, ordinal = _kind_of(self._device)

@@ -38,6 +38,14 @@ def number_of(dtype):
     return BY_NAME[name]
 
 
+def limits_of(dtype):
+    """The numbers of a float dtype, by NumPy or ml_dtypes."""
+    if dtype.kind == "V":
+        import ml_dtypes
+        return ml_dtypes.finfo(dtype)
+    return np.finfo(dtype)
+
+
 def numpy_of(number):
     """The NumPy dtype of the elements of arrays of that type."""
     if number in _NUMPY:

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _abi
 from . import arguments as given
-from ._library import Error, handle, lib, struct, u8s
+from ._library import Error, handle, lib, not_pickled, struct, u8s
 from .device_array import Array, asarray, from_numpy
 from .dtypes import KEY, numpy_of
 from .program import Program, collected
@@ -76,6 +76,8 @@ class Executable:
     written to, into that of a copy). `timings` has the seconds that each part of compiling took. `names()` are
     those of the arguments in messages.
     """
+
+    __reduce__ = not_pickled("an Executable", "pickle its Program, and compile it there")
 
     def __init__(self, program, device=None, donate=(), opt_level=0, names=None):
         self._handle, self._calls, self._names = handle(), [], names

@@ -188,7 +188,11 @@ def taken(x, index, mode=None, fill_value=None, **hints):
     if current() is None or not isinstance(x, Value):
         raise TypeError("indices of what is no value")
     x = current().lift(x)
-    items = _parsed(x.shape, index)
+    found = _taken(x, _parsed(x.shape, index), mode, fill_value, **hints)
+    return converted(found, found.kind, weak=x.weak)
+
+
+def _taken(x, items, mode, fill_value, **hints):
     x = _sliced(x, items)
     arrays = [i for i in items if i.kind == "array"]
     if not (mode in (None, "clip") and all(np.ndim(i.what) == 0 if not isinstance(i.what, Value) else not i.what.ndim
@@ -314,7 +318,7 @@ class _Selected:
     def apply(self, function, **how):
         """x with `function` applied to the places; one that is given several times counts once."""
         if current() is None:
-            return evaluate(lambda: self.apply(function, **how))
+            return evaluate(lambda: self.apply(function, **how), copies=True)
         return self.set(function(self.get()), **how)
 
 

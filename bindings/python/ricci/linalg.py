@@ -1,5 +1,6 @@
 """Functions of jax.numpy.linalg over values: norms, factorisations, solutions of linear equations."""
 import builtins
+import collections
 
 import numpy as np
 
@@ -17,6 +18,12 @@ from .numpy_reductions import sum as total
 from .numpy_shaping import matrix_transpose, transpose
 from .promotion import COMPLEX, real_of
 from .tracing import current
+
+
+QRResult = collections.namedtuple("QRResult", "Q R")
+SVDResult = collections.namedtuple("SVDResult", "U S Vh")
+EighResult = collections.namedtuple("EighResult", "eigenvalues eigenvectors")
+SlogdetResult = collections.namedtuple("SlogdetResult", "sign logabsdet")
 
 
 def _matrices(function, a, square=False):
@@ -46,7 +53,7 @@ def qr(a, mode="reduced"):
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr: mode is {mode!r}; it must be reduced, complete or r")
     q, r = current().emit("qr", [_matrices("qr", a)], {"full_matrices": mode == "complete"})
-    return r if mode == "r" else (q, r)
+    return r if mode == "r" else QRResult(q, r)
 
 
 @public
@@ -54,7 +61,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     """u, s, vh with a = u diag(s) vh; the singular values s alone if not `compute_uv`."""
     found = current().emit("svd", [_matrices("svd", a)], {"full_matrices": bool(full_matrices) and bool(compute_uv),
                                                            "compute_uv": bool(compute_uv)})
-    return (found[1], found[0], found[2]) if compute_uv else found[0]
+    return SVDResult(found[1], found[0], found[2]) if compute_uv else found[0]
 
 
 @public
@@ -70,7 +77,7 @@ def eigh(a, UPLO=None, symmetrize_input=True):
     if symmetrize_input:
         x = emit("mul", emit("add", x, _adjoint(x)), filled(x, 0.5))
     v, w = current().emit("eigh", [x], {"lower": UPLO in (None, "L")})
-    return w, v
+    return EighResult(w, v)
 
 
 @public
@@ -125,7 +132,7 @@ def slogdet(a, *, method=None):
     size = absolute(d)
     sign = product(emit("sign", d), -1)
     sign = emit("select_n", emit("ne", odd, filled(odd, 0)), sign, emit("neg", sign))
-    return sign, total(emit("log", size), -1)
+    return SlogdetResult(sign, total(emit("log", size), -1))
 
 
 @public

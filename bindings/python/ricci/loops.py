@@ -1,9 +1,11 @@
 """scan, while_loop and fori_loop of Python functions: one equation each, whose bodies are programs."""
+import numpy as np
+
 from .closing import captures_first, check_callable, closed, in_a_trace, leaf_types
-from .dtypes import type_text
+from .dtypes import numpy_of, type_text
 from .numpy_operands import converted
-from .promotion import BOOL, result_type
-from .tracing import current, type_of
+from .promotion import BOOL, INTEGERS, result_type
+from .tracing import current
 from .tree import Structure, flatten
 from .value import Value
 
@@ -117,11 +119,16 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=1, max_trips=None):
     """`body_fun(i, value)` for each i from `lower` to before `upper`. If both are known it is a scan, which has a reverse
     mode; else a while_loop."""
     check_callable("fori_loop", body_fun)
-    if isinstance(lower, int) and isinstance(upper, int):
+    types = leaf_types("fori_loop", (lower, upper), ("lower", "upper"))
+    for t, name in zip(types, ("lower", "upper")):
+        if t[0] not in INTEGERS or t[1]:
+            raise TypeError(f"fori_loop: {name} is {type_text(t[:2])}; an integer scalar is expected")
+    kind = result_type([(t[0], t[2]) for t in types])[0]
+    if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         from .numpy_creation import arange
         if upper <= lower:
             return init_val
-        return scan(lambda value, i: (body_fun(i, value), None), init_val, arange(lower, upper), unroll=unroll)[0]
-    kind = result_type([(t[0], t[2]) for t in (type_of(lower), type_of(upper))])[0]
+        counts = arange(int(lower), int(upper), dtype=numpy_of(kind))
+        return scan(lambda value, i: (body_fun(i, value), None), init_val, counts, unroll=unroll)[0]
     first, last = (converted(current().lift(x), kind) for x in (lower, upper))
     return while_loop(lambda s: s[0] < last, lambda s: (s[0] + 1, body_fun(s[0], s[1])), (first, init_val), max_trips)[1]

@@ -11,6 +11,7 @@ import numpy as _np
 
 from . import linalg  # noqa: F401
 from . import promotion as _promotion
+from .dtypes import limits_of as _limits_of
 from .dtypes import numpy_of as _numpy_of
 from .indexing import *  # noqa: F403
 from .numpy_choices import *  # noqa: F403
@@ -41,7 +42,7 @@ def __getattr__(name):
         return bool_
     if name == "bfloat16":
         return _numpy_of(_promotion.number_of_dtype("bfloat16")).type
-    raise AttributeError(f"module 'ricci.numpy' has no attribute {name!r}")
+    raise AttributeError(f"module 'ricci.numpy' has no attribute {name!r}; ricci.from_jax imports functions of jax.numpy")
 
 
 def promote_types(a, b):
@@ -76,11 +77,7 @@ def _dtype_of(x):
 
 def finfo(dtype):
     """Numbers of a float dtype."""
-    own = _numpy_of(_promotion.number_of_dtype(_dtype_of(dtype)))
-    if own.kind == "V":
-        import ml_dtypes
-        return ml_dtypes.finfo(own)
-    return _np.finfo(own)
+    return _limits_of(_numpy_of(_promotion.number_of_dtype(_dtype_of(dtype))))
 
 
 def iinfo(dtype):

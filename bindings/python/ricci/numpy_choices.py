@@ -1,9 +1,11 @@
 """Functions of jax.numpy of rounding, of floats, bits and complex numbers, and choices, element by element."""
 import numpy as np
 
-from .numpy_elementwise import check_bits, chosen, filled, maximum, minimum, named, truth
+from .arguments import is_integer, wrong_type
+from .dtypes import limits_of
+from .numpy_elementwise import check_bits, chosen, compared, filled, maximum, minimum, named, real_value, truth
 from .numpy_operands import aligned, broadcast_shapes_of, converted, emit, expanded, promoted, public, value, weakened
-from .promotion import BOOL, COMPLEX, INEXACT, INTEGERS, REAL_FLOATS, UNSIGNED, number_of_dtype, real_of
+from .promotion import BOOL, COMPLEX, F32, INEXACT, INTEGERS, REAL_FLOATS, UNSIGNED, inexact_of, number_of_dtype, real_of
 
 # ---- rounding, signs, floats ----
 
@@ -18,7 +20,15 @@ def _rounded(name, primitive, **attributes):
 
 
 floor, ceil = _rounded("floor", "floor"), _rounded("ceil", "ceil")
-rint = _rounded("rint", "round", rounding_method=1)
+
+
+@public
+def rint(x, /):
+    """The nearest whole number, halves to even; integers become floats."""
+    v = value("rint", x)
+    if v.kind in INTEGERS or v.kind == BOOL:
+        return converted(v, inexact_of(v.kind), weak=False)
+    return round(v)
 
 
 @public
@@ -34,14 +44,21 @@ def trunc(x, /):
 def round(a, decimals=0):  # noqa: A001, the name of jax.numpy
     """Rounded to `decimals` digits after the point, halves to even."""
     v = value("round", a)
-    if v.kind in INTEGERS or v.kind == BOOL:
+    if not is_integer(decimals):
+        raise wrong_type("round", "decimals", decimals, "an integer is")
+    if v.kind == BOOL:
+        raise TypeError("round: the array is bool; numbers are expected")
+    if v.kind in INTEGERS:
         if decimals < 0:
             raise TypeError("round: integers are rounded to whole numbers only; decimals must not be negative")
         return v
+    if v.kind in COMPLEX:
+        return emit("complex", round(real(v), decimals), round(imag(v), decimals))
     if decimals == 0:
         return emit("round", v, rounding_method=1)
-    factor = filled(v, 10.0 ** decimals)
-    return emit("div", emit("round", emit("mul", v, factor), rounding_method=1), factor)
+    wide = converted(v, F32) if v.dtype.itemsize == 2 else v  # where times a power of 10 does not overflow
+    factor = filled(wide, 10.0 ** decimals)
+    return converted(emit("div", emit("round", emit("mul", wide, factor), rounding_method=1), factor), v.kind, weak=v.weak)
 
 
 around = round
@@ -105,14 +122,14 @@ def isinf(x, /):
 @public
 def isposinf(x, /):
     """Is it +inf?"""
-    v = value("isposinf", x)
+    v = real_value("isposinf", x)
     return emit("eq", v, filled(v, np.inf)) if v.kind in REAL_FLOATS else emit("ne", v, v)
 
 
 @public
 def isneginf(x, /):
     """Is it -inf?"""
-    v = value("isneginf", x)
+    v = real_value("isneginf", x)
     return emit("eq", v, filled(v, -np.inf)) if v.kind in REAL_FLOATS else emit("ne", v, v)
 
 
@@ -120,20 +137,23 @@ def isneginf(x, /):
 def fmax(x1, x2, /):
     """The greater one; if one is NaN, the other."""
     x, y = aligned("fmax", x1, x2)
-    return chosen(emit("or", emit("gt", x, y), emit("ne", y, y)), x, y)
+    return chosen(emit("or", compared("gt", x, y), emit("ne", y, y)), x, y)
 
 
 @public
 def fmin(x1, x2, /):
     """The lesser one; if one is NaN, the other."""
     x, y = aligned("fmin", x1, x2)
-    return chosen(emit("or", emit("lt", x, y), emit("ne", y, y)), x, y)
+    return chosen(emit("or", compared("lt", x, y), emit("ne", y, y)), x, y)
 
 
 @public
 def clip(arr, min=None, max=None):  # noqa: A002, the names of jax.numpy
     """Limited to [min, max]; None is no limit."""
-    found = value("clip", arr)
+    found = real_value("clip", arr)
+    for limit in (min, max):
+        if limit is not None:
+            real_value("clip", limit)
     if min is not None:
         found = maximum(min, found)
     if max is not None:
@@ -145,12 +165,13 @@ def clip(arr, min=None, max=None):  # noqa: A002, the names of jax.numpy
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Numbers in place of NaN and of infinities (the greatest and the least float if None)."""
     v = value("nan_to_num", x)
+    if v.kind in COMPLEX:
+        return emit("complex", *(nan_to_num(part, copy, nan, posinf, neginf) for part in (real(v), imag(v))))
     if v.kind not in REAL_FLOATS:
         return v
-    limits = np.finfo(v.dtype) if v.dtype.kind == "f" else None
-    high = (limits.max if limits else None) if posinf is None else posinf
-    low = (limits.min if limits else None) if neginf is None else neginf
-    v = chosen(isnan(v), filled(v, nan), v)
+    greatest = limits_of(v.dtype).max
+    high, low = greatest if posinf is None else posinf, -greatest if neginf is None else neginf
+    v = chosen(isnan(v), filled(v, nan), converted(v, v.kind, weak=False))
     v = chosen(isposinf(v), filled(v, high), v)
     return chosen(isneginf(v), filled(v, low), v)
 
@@ -178,7 +199,7 @@ bitwise_not = invert
 @public
 def left_shift(x, y, /):
     """x shifted left by y bits."""
-    x, y = aligned("left_shift", x, y)
+    x, y = aligned("left_shift", x, y, numeric=True)
     check_bits("left_shift", x)
     return emit("shift_left", x, y)
 
@@ -186,7 +207,7 @@ def left_shift(x, y, /):
 @public
 def right_shift(x1, x2, /):
     """x1 shifted right by x2 bits, with copies of the sign bit."""
-    x, y = aligned("right_shift", x1, x2)
+    x, y = aligned("right_shift", x1, x2, numeric=True)
     check_bits("right_shift", x)
     return emit("shift_right_logical" if x.kind in UNSIGNED else "shift_right_arithmetic", x, y)
 
@@ -196,6 +217,7 @@ def bitwise_count(x, /):
     """The number of bits set, as u8."""
     v = value("bitwise_count", x)
     check_bits("bitwise_count", v)
+    v = converted(v, number_of_dtype("uint8")) if v.kind == BOOL else v
     return converted(emit("population_count", v), number_of_dtype("uint8"))
 
 
@@ -228,6 +250,7 @@ def angle(z, deg=False):
     """The angle of a complex number, in degrees if `deg`."""
     (v,) = promoted("angle", z, inexact=True)
     found = emit("atan2", imag(v), real(v))
+    found = converted(found, found.kind, weak=False)
     return emit("mul", found, filled(found, 180 / np.pi)) if deg else found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .dtypes import numpy_of
 from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, promoted, public,
-                             shape_of, shape_of_value, value)
+                             shape_of, shape_of_value, value, weakened)
 from .promotion import BOOL, F32, I32
 from .tracing import SCALARS, current
 from .tree import leaves
@@ -25,7 +25,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
         found = _of_lists(a)
     else:
         found = value("asarray", a)
-    return converted(found, dtype_or(dtype, found.kind), weak=False)
+    return converted(found, dtype_or(dtype, found.kind), weak=found.weak and dtype is None)
 
 
 def _of_lists(a):
@@ -69,13 +69,15 @@ def empty(shape, dtype=None, *, device=None):
 def full(shape, fill_value, dtype=None, *, device=None):
     """An array of `fill_value`, broadcast to `shape`."""
     found = value("full", fill_value)
-    return expanded(converted(found, dtype_or(dtype, found.kind), weak=False), shape_of("full", shape))
+    own = converted(found, dtype_or(dtype, found.kind), weak=found.weak and dtype is None)
+    return weakened(expanded(own, shape_of("full", shape)), [own])
 
 
 def _like(name, number):
     def function(a, dtype=None, shape=None, *, device=None):
-        kind, _ = common_kind(name, [a])
-        return splat(number, dtype_or(dtype, kind), shape_of_value(a) if shape is None else shape_of(name, shape))
+        kind, weak = common_kind(name, [a])
+        found = splat(number, dtype_or(dtype, kind), shape_of_value(a) if shape is None else shape_of(name, shape))
+        return converted(found, found.kind, weak=weak and dtype is None)
     function.__name__, function.__doc__ = name, f"{name.split('_')[0]} in the shape and type of `a`."
     return public(function)
 
@@ -86,8 +88,9 @@ zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1
 @public
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
     """`fill_value` in the shape and type of `a`."""
-    kind, _ = common_kind("full_like", [a])
-    return full(shape_of_value(a) if shape is None else shape, fill_value, numpy_of(kind) if dtype is None else dtype)
+    kind, weak = common_kind("full_like", [a])
+    found = full(shape_of_value(a) if shape is None else shape, fill_value, numpy_of(kind) if dtype is None else dtype)
+    return converted(found, found.kind, weak=weak and dtype is None)
 
 
 def _static(function, *numbers):

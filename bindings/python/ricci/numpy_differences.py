@@ -37,7 +37,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     if x is None:
         step = dx
     else:
-        step = diff(x, axis=d if len(np.shape(x) if not hasattr(x, "shape") else x.shape) > 1 else 0)
+        (x,) = promoted("trapezoid", x, inexact=True)
+        step = diff(x, axis=d if x.ndim > 1 else 0)
         if step.ndim == 1:
             step = emit("reshape", step, new_sizes=[step.size if i == d else 1 for i in range(v.ndim)])
     return multiply(0.5, total(multiply(emit("add", low, high), step), d))

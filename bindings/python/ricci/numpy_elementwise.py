@@ -3,7 +3,7 @@ import inspect
 
 import numpy as np
 
-from .numpy_operands import aligned, emit, promoted, public, value, weakened
+from .numpy_operands import aligned, converted, emit, promoted, public, value, weakened
 from .promotion import BOOL, COMPLEX, INEXACT, INTEGERS, UNSIGNED
 from .tracing import current
 
@@ -44,7 +44,7 @@ def _of_floats(name, primitive):
 
 def _same_type(name, primitive):
     def function(x):
-        v = value(name, x)
+        (v,) = promoted(name, x, numeric=name == "square")
         return weakened(emit(primitive, v), [v])
     return named(name, function, "x", f"The primitive {primitive} of each element.")
 
@@ -56,9 +56,18 @@ def _binary(name, primitive, inexact=False, doc=None):
     return named(name, function, "xy", doc or f"The primitive {primitive} of each pair of elements, promoted.")
 
 
+def compared(primitive, x, y):
+    """A comparison of two values of one type; of complex numbers the order is that of the real parts, then of the
+    imaginary ones, as in NumPy."""
+    if x.kind not in COMPLEX or primitive in ("eq", "ne"):
+        return emit(primitive, x, y)
+    (a, b), (c, d) = ((emit("real", v), emit("imag", v)) for v in (x, y))
+    return emit("select_n", emit("eq", a, c), emit(primitive, a, c), emit(primitive, b, d))
+
+
 def _compared(name, primitive):
     def function(x, y):
-        return emit(primitive, *aligned(name, x, y))
+        return compared(primitive, *aligned(name, x, y))
     return named(name, function, "xy", f"The primitive {primitive} of each pair of elements, promoted; a bool.")
 
 
@@ -88,9 +97,17 @@ def truth(function, x):
     return v if v.kind == BOOL else emit("ne", v, filled(v, 0))
 
 
+def real_value(function, x):
+    """A value that is not complex, where complex numbers have no meaning."""
+    v = value(function, x)
+    if v.kind in COMPLEX:
+        raise TypeError(f"{function}: an operand is {v.dtype}; real numbers are expected (its parts are x.real and x.imag)")
+    return v
+
+
 def filled(like, number):
-    """A number in the type and shape of a value."""
-    return current().constant(np.asarray(number, like.dtype), like.kind, like.shape)
+    """A number in the type and shape of a value; weak where that is."""
+    return current().constant(np.asarray(number, like.dtype), like.kind, like.shape, like.weak)
 
 
 for _name, _primitive in _OF_FLOATS.items():
@@ -151,7 +168,7 @@ absolute = abs
 @public
 def fabs(x, /):
     """|x| as a float."""
-    return emit("abs", *promoted("fabs", x, inexact=True))
+    return emit("abs", *promoted("fabs", real_value("fabs", x), inexact=True))
 
 
 def chosen(which, x, y):
@@ -161,11 +178,9 @@ def chosen(which, x, y):
 @public
 def floor_divide(x, y, /):
     """The greatest integer that is not above x / y."""
-    x, y = aligned("floor_divide", x, y)
+    x, y = aligned("floor_divide", x, y, numeric=True)
     if x.kind in UNSIGNED:
         return weakened(emit("div", x, y), [x, y])
-    if x.kind == BOOL:
-        raise TypeError("floor_divide: operands are bool; numbers are expected")
     zero = filled(x, 0)
     if x.kind in INTEGERS:
         q, one = emit("div", x, y), filled(x, 1)
@@ -176,14 +191,20 @@ def floor_divide(x, y, /):
     mod = emit("rem", x, y)
     div = emit("div", emit("sub", x, mod), y)
     below = emit("and", emit("ne", mod, zero), emit("ne", emit("sign", y), emit("sign", mod)))
-    return weakened(emit("round", chosen(below, emit("sub", div, filled(x, 1)), div), rounding_method=0), [x, y])
+    found = emit("round", chosen(below, emit("sub", div, filled(x, 1)), div), rounding_method=0)
+    return weakened(chosen(emit("eq", y, zero), emit("div", x, y), found), [x, y])
+
+
+def _rem(x, y):
+    rem = emit("rem", x, y)
+    return rem if x.kind not in INTEGERS else chosen(emit("eq", y, filled(y, 0)), filled(x, 0), rem)
 
 
 @public
 def remainder(x, y, /):
-    """x - floor(x / y) * y, with the sign of y."""
-    x, y = aligned("remainder", x, y)
-    rem, zero = emit("rem", x, y), filled(x, 0)
+    """x - floor(x / y) * y, with the sign of y; of an integer and 0 it is 0."""
+    x, y = aligned("remainder", x, y, numeric=True)
+    rem, zero = _rem(x, y), filled(x, 0)
     is_other = emit("ne", emit("lt", rem, zero), emit("lt", y, zero))
     off = emit("and", is_other, emit("ne", rem, zero))
     return weakened(chosen(off, emit("add", rem, y), rem), [x, y])
@@ -194,8 +215,8 @@ mod = remainder
 
 @public
 def fmod(x, y, /):
-    """The remainder of x / y with the sign of x."""
-    return emit("rem", *aligned("fmod", x, y))
+    """The remainder of x / y with the sign of x; of an integer and 0 it is 0."""
+    return _rem(*aligned("fmod", x, y, numeric=True))
 
 
 @public
@@ -211,8 +232,8 @@ def power(x, y, /):
         v = value("power", x)
         if v.kind != BOOL and (v.kind in INEXACT or y >= 0):
             return weakened(emit("integer_pow", v, y=y), [v])
-    x, y = aligned("power", x, y)
-    if x.kind in INTEGERS or x.kind == BOOL:
+    x, y = aligned("power", x, y, numeric=True)
+    if x.kind in INTEGERS:
         return _integer_power(x, y)
     return weakened(emit("pow", x, y), [x, y])
 
@@ -246,7 +267,11 @@ def reciprocal(x, /):
 def _scaled_log(name, base):
     def function(x):
         (v,) = promoted(name, x, inexact=True)
-        return emit("div", emit("log", v), filled(v, np.log(base)))
+        log = emit("log", converted(v, v.kind, weak=False))
+        if v.kind not in COMPLEX:
+            return emit("div", log, filled(log, np.log(base)))
+        parts = emit("real", log), emit("imag", log)  # a complex quotient makes NaN of infinities
+        return emit("complex", *(emit("div", part, filled(part, np.log(base))) for part in parts))
     return named(name, function, "x", f"The logarithm of x to the base {base}.")
 
 
@@ -256,7 +281,7 @@ log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
 @public
 def logaddexp(x1, x2, /):
     """log(exp(x1) + exp(x2)), without overflow."""
-    x, y = aligned("logaddexp", x1, x2, inexact=True)
+    x, y = aligned("logaddexp", real_value("logaddexp", x1), real_value("logaddexp", x2), inexact=True)
     delta, greatest = emit("sub", x, y), emit("max", x, y)
     sum_ = emit("add", greatest, emit("log1p", emit("exp", emit("neg", emit("abs", delta)))))
     return chosen(emit("ne", delta, delta), emit("add", x, y), sum_)
@@ -265,7 +290,7 @@ def logaddexp(x1, x2, /):
 @public
 def logaddexp2(x1, x2, /):
     """log2(2^x1 + 2^x2), without overflow."""
-    x, y = aligned("logaddexp2", x1, x2, inexact=True)
+    x, y = aligned("logaddexp2", real_value("logaddexp2", x1), real_value("logaddexp2", x2), inexact=True)
     delta, greatest = emit("sub", x, y), emit("max", x, y)
     tail = emit("div", emit("log1p", emit("exp2", emit("neg", emit("abs", delta)))), filled(x, np.log(2)))
     return chosen(emit("ne", delta, delta), emit("add", x, y), emit("add", greatest, tail))
@@ -273,14 +298,15 @@ def logaddexp2(x1, x2, /):
 
 @public
 def hypot(x1, x2, /):
-    """sqrt(x1^2 + x2^2), without overflow."""
-    x, y = (emit("abs", v) for v in aligned("hypot", x1, x2, inexact=True))
+    """sqrt(x1^2 + x2^2), without overflow; infinite if one is, even if the other is NaN."""
+    x, y = (emit("abs", v) for v in aligned("hypot", real_value("hypot", x1), real_value("hypot", x2), inexact=True))
     high, low = emit("max", x, y), emit("min", x, y)
     none = emit("eq", high, filled(high, 0))
     safe = chosen(none, filled(high, 1), high)
     ratio = emit("div", low, safe)
     root = emit("mul", high, emit("sqrt", emit("add", filled(high, 1), emit("mul", ratio, ratio))))
-    return chosen(none, high, root)
+    is_infinite = emit("or", *(emit("eq", v, filled(v, np.inf)) for v in (x, y)))
+    return chosen(is_infinite, filled(high, np.inf), chosen(none, high, root))
 
 
 def _times(name, factor):

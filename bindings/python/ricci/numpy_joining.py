@@ -8,12 +8,16 @@ from .numpy_creation import arange, splat
 from .numpy_elementwise import remainder, subtract
 from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, promoted, public, value
 from .numpy_shaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape, swapaxes
-from .tracing import current
+from .dtypes import type_text
+from .promotion import I32, I64, INTEGERS
+from .tracing import SCALARS, current, type_of
 from .value import Value, refuse
 
 
 def _sequence(function, arrays):
     """The operands of a function of several arrays, promoted; a value stands for its slices."""
+    if isinstance(arrays, SCALARS):
+        raise TypeError(f"{function}: arrays are {arrays!r}; a list of arrays is expected")
     given = list(arrays)
     if not given:
         raise ValueError(f"{function}: no arrays are given")
@@ -30,7 +34,7 @@ def concatenate(arrays, axis=0, dtype=None):
     if ranks == {0} or len(ranks) > 1:
         raise ValueError(f"concatenate: arrays have {', '.join(str(v.ndim) for v in values)} dimensions; they must have "
                          "one number of them, at least 1")
-    values = [converted(v, dtype_or(dtype, v.kind), weak=False) for v in values]
+    values = [converted(v, dtype_or(dtype, v.kind), weak=v.weak and dtype is None) for v in values]
     return emit("concatenate", *values, dimension=axis_of("concatenate", axis, values[0].ndim))
 
 
@@ -47,7 +51,7 @@ def stack(arrays, axis=0, dtype=None):
     shapes = {v.shape for v in values}
     if len(shapes) > 1:
         raise ValueError(f"stack: arrays have the shapes {', '.join(map(str, sorted(shapes)))}; they must have one")
-    values = [converted(v, dtype_or(dtype, v.kind), weak=False) for v in values]
+    values = [converted(v, dtype_or(dtype, v.kind), weak=v.weak and dtype is None) for v in values]
     return emit("stack", *values, axis=axis_of("stack", axis, values[0].ndim + 1))
 
 
@@ -216,6 +220,7 @@ def roll(a, shift, axis=None):
     for d, by in zip(axes, shifts):
         if x.shape[d] == 0:
             continue
+        by = _shift(by)
         if isinstance(by, Value):
             place = remainder(subtract(arange(x.shape[d]), by), x.shape[d])
             x = taken(x, (slice(None),) * d + (place,))
@@ -224,6 +229,17 @@ def roll(a, shift, axis=None):
         first, second = pieces("roll", x, d, [cut])
         x = emit("concatenate", second, first, dimension=d)
     return x
+
+
+def _shift(by):
+    """One shift, known or a value, as an i32 if its own type is narrow."""
+    kind, shape, _ = type_of(by)
+    if kind not in INTEGERS or shape not in ((), (1,)):
+        raise TypeError(f"roll: a shift is {type_text((kind, shape))}; an integer is expected (a tuple for several axes)")
+    if not isinstance(by, Value):
+        return int(np.reshape(by, ()))
+    by = emit("reshape", by, new_sizes=[]) if shape else by
+    return by if by.kind in (I32, I64) else converted(by, I64)
 
 
 _PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -245,7 +261,7 @@ def pad(array, pad_width, mode="constant", *, constant_values=0):
     if (width < 0).any():
         raise ValueError(f"pad: pad_width is {pad_width}; it must not be negative")
     if mode == "constant" and np.ndim(constant_values) == 0:
-        fill = converted(value("pad", constant_values), x.kind)
+        fill = converted(value("pad", constant_values), x.kind, weak=x.weak)
         return emit("pad", x, fill, low=width[:, 0], high=width[:, 1], interior=[0] * x.ndim)
     for d, (low, high) in enumerate(width):
         if mode == "constant":

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from .dtypes import numpy_of
-from .promotion import inexact_of, number_of_dtype, result_type
+from .promotion import BOOL, I32, inexact_of, number_of_dtype, result_type
 from .tracing import current, evaluate, is_array, type_of
 from .value import TracingError, Value
 
@@ -52,7 +52,7 @@ def converted(x, kind, weak=None):
     """A value as `kind`, a number of the C ABI."""
     if x.kind != kind:
         x = emit("convert_element_type", x, new_dtype=numpy_of(kind))
-    return x if weak is None or x.weak == weak else Value(x.trace, x.number, x.kind, x.shape, weak)
+    return x if weak is None or x.weak == weak else Value(x._trace, x.number, x.kind, x.shape, weak)
 
 
 def common_kind(function, operands, inexact=False):
@@ -61,9 +61,10 @@ def common_kind(function, operands, inexact=False):
     return (inexact_of(kind) if inexact else kind), weak
 
 
-def promoted(function, *operands, inexact=False):
-    """The operands as values of one type."""
+def promoted(function, *operands, inexact=False, numeric=False):
+    """The operands as values of one type; bools are i32 if `numeric`."""
     kind, weak = common_kind(function, operands, inexact)
+    kind = I32 if numeric and kind == BOOL else kind
     return [converted(current().lift(x, kind if not isinstance(x, Value) and not np.ndim(x) else None), kind, weak)
             for x in operands]
 
@@ -91,9 +92,9 @@ def expanded(x, shape):
     return emit("broadcast_in_dim", x, shape=shape, broadcast_dimensions=[lead + d for d in kept])
 
 
-def aligned(function, *operands, inexact=False):
+def aligned(function, *operands, inexact=False, numeric=False):
     """The operands as values of one type and one shape."""
-    values = promoted(function, *operands, inexact=inexact)
+    values = promoted(function, *operands, inexact=inexact, numeric=numeric)
     shape = broadcast_shapes_of(function, [v.shape for v in values])
     return [expanded(v, shape) for v in values]
 

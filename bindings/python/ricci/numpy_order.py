@@ -6,6 +6,7 @@ import numpy as np
 
 from .indexing import take_along_axis, taken
 from .numpy_creation import below_diagonal, splat
+from .numpy_elementwise import compared, filled, real_value
 from .numpy_joining import pieces
 from .numpy_operands import axes_of, axis_of, converted, emit, expanded, promoted, public, value
 from .numpy_reductions import sum as total
@@ -21,7 +22,7 @@ def _triangle(function, m, k, lower):
     if x.ndim < 2:
         raise ValueError(f"{function}: the array has {x.ndim} dimensions; at least 2 are expected")
     below = expanded(below_diagonal(*x.shape[-2:], k if lower else k - 1), x.shape)
-    zero = splat(0, x.kind, x.shape)
+    zero = filled(x, 0)
     return emit("select_n", below, zero, x) if lower else emit("select_n", below, x, zero)
 
 
@@ -105,7 +106,7 @@ def argsort(a, axis=-1, *, stable=True, descending=False):
 @public
 def median(a, axis=None, keepdims=False):
     """The middle element, or the mean of the two in the middle."""
-    (x,) = promoted("median", a, inexact=True)
+    (x,) = promoted("median", real_value("median", a), inexact=True)
     axes = axes_of("median", axis, x.ndim)
     rest = [d for d in range(x.ndim) if d not in axes]
     flat = emit("reshape", transpose(x, [*rest, *axes]), new_sizes=[*(x.shape[d] for d in rest),
@@ -131,5 +132,5 @@ def searchsorted(a, v, side="left"):
     shape = (*y.shape, x.size)
     wide = emit("broadcast_in_dim", x, shape=shape, broadcast_dimensions=[y.ndim])
     own = emit("broadcast_in_dim", y, shape=shape, broadcast_dimensions=range(y.ndim))
-    below = emit("lt" if side == "left" else "le", wide, own)
+    below = compared("lt" if side == "left" else "le", wide, own)
     return emit("reduce_sum", converted(below, I32), axes=[y.ndim])

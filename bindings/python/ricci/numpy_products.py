@@ -3,7 +3,7 @@ import builtins
 import math
 
 from .dtypes import numpy_of
-from .numpy_elementwise import filled
+from .numpy_elementwise import filled, multiply
 from .numpy_joining import stack, unstack
 from .numpy_operands import (axes_of, axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted, public)
 from .numpy_order import diagonal
@@ -117,8 +117,8 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
 def outer(a, b, out=None):
     """Each element of a times each of b."""
     x, y = (emit("reshape", v, new_sizes=[v.size]) for v in promoted("outer", a, b))
-    return emit("mul", emit("broadcast_in_dim", x, shape=[x.size, y.size], broadcast_dimensions=[0]),
-                emit("broadcast_in_dim", y, shape=[x.size, y.size], broadcast_dimensions=[1]))
+    return multiply(emit("broadcast_in_dim", x, shape=[x.size, y.size], broadcast_dimensions=[0]),
+                    emit("broadcast_in_dim", y, shape=[x.size, y.size], broadcast_dimensions=[1]))
 
 
 @public

@@ -25,10 +25,10 @@ def _reduced(function, primitive, x, axis, keepdims, initial=None, where=None, n
         x = emit("select_n", expanded(truth(function, where), x.shape), filled(x, neutral), x)
     if neutral is None and initial is None and 0 in [x.shape[d] for d in axes]:
         raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}; give initial")
-    found = _kept(emit(primitive, x, axes=axes), axes, keepdims, x.shape)
+    found = _kept(converted(emit(primitive, x, axes=axes), x.kind, weak=False), axes, keepdims, x.shape)
     if initial is None:
         return found
-    start = converted(value(function, initial), found.kind)
+    start = converted(value(function, initial), found.kind, weak=False)
     return emit(combine, found, expanded(start, found.shape))
 
 
@@ -170,7 +170,7 @@ def _arg(function, primitive, a, axis, keepdims):
     d = 0 if axis is None else axis_of(function, axis, x.ndim)
     if not flat.shape or flat.shape[d] == 0:
         raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}")
-    found = emit(primitive, flat, axes=[d], index_dtype="int32")
+    found = converted(emit(primitive, flat, axes=[d], index_dtype="int32"), I32, weak=False)
     return _kept(found, range(x.ndim) if axis is None else (d,), keepdims, x.shape)
 
 
@@ -243,7 +243,7 @@ nanmax, nanmin = _extreme_without_nan("nanmax", max, -np.inf), _extreme_without_
 
 def _cumulative(function, primitive, a, axis, dtype):
     x = value(function, a)
-    x = converted(x, dtype_or(dtype, I32 if x.kind == BOOL else x.kind))
+    x = converted(x, dtype_or(dtype, I32 if x.kind == BOOL else x.kind), weak=False)
     if axis is None:
         x, axis = emit("reshape", x, new_sizes=[x.size]), 0
     return emit(primitive, x, axis=axis_of(function, axis, x.ndim), reverse=False)
@@ -286,7 +286,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     if axis is None and v.ndim != 1:
         raise ValueError(f"cumulative_sum: axis is None, the array has {v.ndim} dimensions; give axis")
     d = axis_of("cumulative_sum", axis or 0, v.ndim)
-    found = cumsum(v, d, dtype)
+    found = cumsum(converted(v, _sum_kind(v, dtype)), d)
     if not include_initial:
         return found
     low = [int(i == d) for i in range(v.ndim)]
@@ -295,7 +295,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
 
 def filled_scalar(like, number):
     """A scalar of the type of `like`."""
-    return like.trace.constant(np.asarray(number, like.dtype), like.kind)
+    return like._trace.constant(np.asarray(number, like.dtype), like.kind)
 
 
 __all__ += ["amax", "amin"]  # noqa: F821, made by `public`

@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from .numpy_operands import axes_of, axis_of, broadcast_shapes_of, emit, expanded, public, shape_of, shape_of_value, value
+from .value import TracingError
 
 
 @public
@@ -13,7 +14,12 @@ def reshape(a, shape, order="C", *, copy=None):
     """The elements in another shape; one size may be -1. `order` "F" runs through the first dimension fastest."""
     x = value("reshape", a)
     sizes = [shape] if not isinstance(shape, (tuple, list, np.ndarray)) else list(shape)
-    sizes = [operator.index(n) for n in sizes]
+    try:
+        sizes = [operator.index(n) for n in sizes]
+    except TracingError:
+        raise
+    except TypeError:
+        raise TypeError(f"reshape: shape is {shape!r}; integers are expected") from None
     if sizes.count(-1) == 1:
         known = -math.prod(sizes)
         if known and x.size % known == 0:

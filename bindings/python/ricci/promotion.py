@@ -97,7 +97,9 @@ def number_of_scalar(x):
     if isinstance(x, bool):
         return BOOL
     if isinstance(x, int):
-        return I32 if -1 << 31 <= x < 1 << 31 else I64 if -1 << 63 <= x < 1 << 63 else U64
+        if not -1 << 63 <= x < 1 << 64:
+            raise OverflowError(f"the integer {x} has more than 64 bits; no dtype holds it")
+        return I32 if -1 << 31 <= x < 1 << 31 else I64 if x < 1 << 63 else U64
     return F32 if isinstance(x, float) else C64
 
 
@@ -111,7 +113,12 @@ def number_of_dtype(dtype):
     name = dtype if isinstance(dtype, str) else None
     if name in BY_NAME:
         return BY_NAME[name]
-    name = np.dtype(dtype).name
+    if hasattr(dtype, "dtype") and hasattr(dtype, "shape") and not isinstance(dtype, type):
+        raise TypeError(f"dtype is an array of {dtype.dtype}; a dtype is expected (x.dtype is that of an array x)")
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
     if name not in BY_NAME:
         raise TypeError(f"dtype {name} is not one of {', '.join(BY_NAME)}")
     return BY_NAME[name]

@@ -12,14 +12,14 @@ import numpy as np
 
 from .builder import Builder
 from .context import default_context
-from .dtypes import KEY, number_of, numpy_of
+from .dtypes import KEY, number_of, numpy_of, type_text
 from .executable import Executable
 from .keys import is_typed_key, to_host
 from .place import user_place
-from .promotion import number_of_scalar
+from .promotion import BOOL, I32, INTEGERS, number_of_scalar
 from .rows import row_of
 from .tree import flatten
-from .value import TracingError, Value
+from .value import Value, refuse_foreign
 
 SCALARS = (bool, int, float, complex)
 _KEPT = 512  # compiled programs of a context, those used last
@@ -57,6 +57,30 @@ def type_of(x):
     return number_of(x.dtype), tuple(x.shape), False
 
 
+def number_as(x, dtype):
+    """A number of Python as an array of `dtype`. An integer wraps around in a narrower type, as in JAX, unless it is wider
+    than the i32 that it is by itself."""
+    if dtype not in INTEGERS or not isinstance(x, int):
+        return np.asarray(x, numpy_of(dtype))
+    info = np.iinfo(numpy_of(dtype))
+    if info.min <= x <= info.max:
+        return np.asarray(x, info.dtype)
+    if number_of_scalar(x) != I32:
+        file, line, _ = user_place()
+        raise OverflowError(f"{file}:{line}: the integer {x} does not fit {type_text((dtype, ()))}, which holds {info.min} "
+                            f"to {info.max}; give it as an array of its own dtype, or convert the other operand")
+    return np.asarray(x).astype(info.dtype)
+
+
+def _bytes_of(array):
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _is_unchanged(array, copy):
+    """Has it the bytes that it had when it was copied?"""
+    return np.array_equal(_bytes_of(array), _bytes_of(copy))
+
+
 class Trace:
     """A program under construction. `types`: (dtype, shape) or (dtype, shape, weak) of its parameters."""
 
@@ -67,6 +91,7 @@ class Trace:
 
     def _begin(self, context, parent, lifts):
         self.context, self.parent, self.lifts, self.is_open = context, parent, lifts, True
+        self.copies = False  # are arrays that become parameters copied, since they may change before the program runs?
         self.captured, self.arrays = [], []  # values of `parent`; arrays, of the outermost trace only
         self._seen, self._constants = {}, {}
 
@@ -95,11 +120,11 @@ class Trace:
     def lift(self, x, dtype=None):
         """`x` as a value of this trace; of `dtype` if it is no value."""
         if isinstance(x, Value):
-            return x if x.trace is self else self._capture(x)
+            return x if x._trace is self else self._capture(x)
         kind, shape, weak = type_of(x)
         if isinstance(x, SCALARS) and not isinstance(x, np.generic):
             dtype = kind if dtype is None else dtype
-            return self.constant(np.asarray(x, numpy_of(dtype)), dtype, weak=weak)
+            return self.constant(number_as(x, dtype), dtype, weak=weak)
         array = np.asarray(to_host(x))
         made = self._lifted(array, (kind, shape)) if self.lifts else self.constant(array, kind)
         if dtype in (None, kind):
@@ -107,13 +132,17 @@ class Trace:
         return self.emit("convert_element_type", [made], {"new_dtype": numpy_of(dtype)})[0]
 
     def constant(self, array, dtype=None, shape=None, weak=False):
-        """A constant; of one element for all if `shape` is given."""
+        """A constant; of one element for all if `shape` is given. An array that was one before and has changed since, as a
+        buffer does, is another one."""
         array = np.ascontiguousarray(array) if np.ndim(array) else np.asarray(array)
         dtype = number_of(array.dtype) if dtype is None else dtype
         shape = array.shape if shape is None else tuple(shape)
-        key = (array.tobytes(), dtype, shape) if array.nbytes <= 64 else (id(array), dtype, shape)
-        if key not in self._constants:
-            self._constants[key] = self.builder.constant(array, dtype, shape), array
+        is_small = array.nbytes <= 64
+        key = (array.tobytes() if is_small else id(array), dtype, shape)
+        kept = self._constants.get(key)
+        if kept is None or not is_small and not _is_unchanged(array, kept[2]):
+            copy = None if is_small else array.copy()
+            self._constants[key] = self.builder.constant(array, dtype, shape), array, copy
         return Value(self, self._constants[key][0], dtype, shape, weak)
 
     def _lifted(self, array, kind):
@@ -121,30 +150,25 @@ class Trace:
         trace = self
         while trace.parent is not None:
             trace = trace.parent
-        key = id(array)
-        if key not in trace._seen:
-            trace._seen[key] = Value(trace, trace.builder.param(*kind), *kind), array
-            trace.arrays.append(array)
-        return self.lift(trace._seen[key][0])
+        kept = trace._seen.get(id(array))
+        if kept is None or trace.copies and not _is_unchanged(array, kept[2]):
+            held = array.copy() if trace.copies else array
+            kept = trace._seen[id(array)] = Value(trace, trace.builder.param(*kind), *kind), array, held
+            trace.arrays.append(held)
+        return self.lift(kept[0])
 
     def _capture(self, value):
         trace = self.parent
-        while trace is not None and trace is not value.trace:
+        while trace is not None and trace is not value._trace:
             trace = trace.parent
         if trace is None:
-            self._refuse_foreign(value)
+            refuse_foreign(value)
         key = id(value)
         if key not in self._seen:
             self.captured.append(self.parent.lift(value))
             own = Value(self, self.builder.param(value.kind, value.shape), value.kind, value.shape, value.weak)
             self._seen[key] = own, value  # so that no other value gets its id
         return self._seen[key][0]
-
-    def _refuse_foreign(self, value):
-        file, line, _ = user_place()
-        why = "its function has ended" if not value.trace.is_open else "it belongs to another program"
-        raise TracingError(f"{file}:{line}: {value!r} cannot be used here: {why}; return it from the function that made "
-                           "it, do not keep it in a variable outside")
 
     # ---- equations ----
 
@@ -163,9 +187,11 @@ class Trace:
         else:
             made = self.builder.emit(name, numbers, len(row.results), **attributes)
             types = [self.builder.type_of(v) for v in made]
-        # A number of Python stays weak through what keeps its type; what programs give has the types they say.
-        weak = bool(values) and not row.holds_programs and all(v.weak for v in values)
-        return [Value(self, v, *t, weak and t == values[0].type) for v, t in zip(made, types)]
+        # A number of Python stays weak through what keeps its dtype, whatever bools choose; what programs give has the types
+        # they say.
+        own = [v for v in values if v.kind != BOOL]
+        weak = bool(own) and not row.holds_programs and all(v.weak for v in own)
+        return [Value(self, v, *t, weak and t[0] == own[0].kind) for v, t in zip(made, types)]
 
     def inline(self, program, operands):
         """The values of the results of a program, whose equations are appended."""
@@ -210,9 +236,13 @@ def compiled(program, device=None):
     return made
 
 
-def evaluate(function, context=None):
-    """What `function()` gives, with arrays of NumPy for its values: all it computes is one program, which is run."""
+def evaluate(function, context=None, copies=False):
+    """What `function()` gives, with arrays of NumPy for its values: all it computes is one program, which is run.
+
+    `copies`: the function is the user's and may write to its arrays before the program runs.
+    """
     trace = Trace(default_context() if context is None else context, "eager", [], lifts=True)
+    trace.copies = copies
     with trace.active():
         leaves, structure = flatten(function())
         values = [x for x in leaves if isinstance(x, Value)]

@@ -18,8 +18,18 @@ class TracingError(Error, TypeError):
     """What a value that is traced cannot do: it has no elements yet."""
 
 
+def refuse_foreign(value):
+    """Raises for a value that is used outside of its function."""
+    file, line, _ = user_place()
+    why = "it belongs to another program" if value._trace.is_open else "its function has ended"
+    raise TracingError(f"{file}:{line}: {value!r} cannot be used here: {why}; return it from the function that made it, do "
+                       "not keep it in a variable outside")
+
+
 def refuse(value, what, instead):
     """Raises for `what`, such as `the truth of`, with the user's line and what to use."""
+    if not value._trace.is_open:
+        refuse_foreign(value)
     file, line, _ = user_place()
     place = f"{file}:{line}: " if file else ""
     raise TracingError(f"{place}{what} {value!r} is not known while the function is traced; {instead}")
@@ -28,6 +38,15 @@ def refuse(value, what, instead):
 def _numpy():
     from . import numpy
     return numpy
+
+
+def _refuse_numpy(value, name):
+    """Raises for a function of NumPy, or of a package that extends it, by its full name."""
+    found = _numpy()
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    refuse(value, f"{name} of", f"use ricci.{name}" if found is not None and name.startswith("numpy.") else
+           "ricci.numpy has no such function; ricci.from_jax imports functions of JAX")
 
 
 def _binary(name):
@@ -59,11 +78,11 @@ def _method(name):
 class Value:
     """An array of a function that is traced. Immutable; `x.at[i].set(y)` is a changed copy."""
 
-    __slots__ = ("trace", "number", "kind", "shape", "weak")
+    __slots__ = ("_trace", "number", "kind", "shape", "weak")
     __hash__ = None  # == is element by element
 
     def __init__(self, trace, number, kind, shape, weak=False):
-        self.trace, self.number, self.kind, self.shape, self.weak = trace, number, kind, tuple(shape), weak
+        self._trace, self.number, self.kind, self.shape, self.weak = trace, number, kind, tuple(shape), weak
 
     def __repr__(self):
         return f"Value({type_text((self.kind, self.shape))})"
@@ -87,8 +106,12 @@ class Value:
         return math.prod(self.shape)
 
     @property
+    def itemsize(self):
+        return self.dtype.itemsize
+
+    @property
     def nbytes(self):
-        return self.size * self.dtype.itemsize
+        return self.size * self.itemsize
 
     @property
     def device(self):
@@ -143,10 +166,14 @@ class Value:
         name = ufunc.__name__
         if method == "__call__" and name in _UFUNCS and not named and len(inputs) == 2:
             return getattr(_numpy(), name)(*inputs)  # an operator between an array and a value
-        refuse(self, f"numpy.{name} of", f"use ricci.numpy.{name}")
+        import numpy as np
+        _refuse_numpy(self, f"numpy.{name}" if hasattr(np, name) else f"the function {name}")
 
     def __array_function__(self, function, *_):
-        refuse(self, f"numpy.{function.__name__} of", f"use ricci.numpy.{function.__name__}")
+        _refuse_numpy(self, f"{function.__module__}.{function.__name__}")
+
+    def __reduce__(self):
+        raise TypeError(f"{self!r} cannot be pickled or copied: it has no elements yet; return it and take the result")
 
     # ---- sequences ----
 
@@ -205,7 +232,8 @@ class Value:
     argmin, argmax, cumsum, cumprod = map(_method, ("argmin", "argmax", "cumsum", "cumprod"))
     dot, take, clip, round, squeeze = map(_method, ("dot", "take", "clip", "round", "squeeze"))
     swapaxes, repeat, sort, argsort = map(_method, ("swapaxes", "repeat", "sort", "argsort"))
-    diagonal, trace_, ptp, copy = map(_method, ("diagonal", "trace", "ptp", "copy"))
+    diagonal, trace, ptp, copy = map(_method, ("diagonal", "trace", "ptp", "copy"))
+    searchsorted = _method("searchsorted")
 
     def reshape(self, *shape, order="C"):
         """In a shape given as a tuple or as numbers."""
