@@ -161,9 +161,11 @@ std::vector<std::string> Literals(const Arguments& arguments, size_t n) {
     const bool is_number =
         !index.empty() && index.find_first_not_of("0123456789") == std::string::npos && index.size() < 6;
     if (equals == std::string::npos || !is_number || text.substr(equals + 1).find_first_not_of('@') == text.npos)
-      throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]', or INDEX=@FILE");
+      throw UsageError("--input takes INDEX=LITERAL, such as '0=[1.0, 2.0]', or INDEX=@FILE, not " + text);
     const auto i = static_cast<size_t>(std::stoi(index));
     if (i >= n) throw Failure("--input " + index + ": the program has " + CountOfParameters(n));
+    if (!literals[i].empty())
+      throw UsageError("--input " + index + " is given twice: " + literals[i] + " and " + text.substr(equals + 1));
     literals[i] = text.substr(equals + 1);
   }
   return literals;

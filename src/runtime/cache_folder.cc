@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/abi_text.h"
@@ -107,11 +109,16 @@ absl::Status ListEntries(const std::string& folder, const std::function<void(con
 absl::StatusOr<Cleared> ClearFolder(const std::string& folder) {
   RICCI_TRY(CheckFolder(folder));
   Cleared cleared;
+  std::string kept;  // the first that cannot be deleted, and why; what another process has deleted is no error
   for (const CacheFile& f : FilesIn(folder)) {
-    if (!Delete(folder, f)) continue;
-    ++cleared.files;
-    cleared.bytes += f.bytes;
+    if (Delete(folder, f)) {
+      ++cleared.files;
+      cleared.bytes += f.bytes;
+    } else if (errno != ENOENT && kept.empty()) {
+      kept = base::Cat(PathOf(folder, f), ": cannot be deleted: ", std::strerror(errno));
+    }
   }
+  if (!kept.empty()) return absl::FailedPreconditionError(base::Cat("cache: ", kept));
   return cleared;
 }
 

@@ -1,5 +1,8 @@
 // Folders of compiled code as people see them: what is listed, what counts as damaged, and that nothing else is
 // deleted.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "support/cached_host.h"
@@ -79,6 +82,24 @@ TEST_F(Folder, ClearDeletesWhatIsOurs) {
   EXPECT_EQ(bytes, 2 * (64u + 9) + 10);
   EXPECT_TRUE(List().empty());
   EXPECT_EQ(folder_.Files().size(), 3u);
+}
+
+// As somebody who may read the folder but not write to it, which the superuser is only in another's name.
+TEST_F(Folder, ClearReportsWhatCannotBeDeleted) {
+  Store("a", "code of a");
+  const std::string name = List().at(0).file;
+  ASSERT_EQ(::chmod(path().c_str(), 0555), 0);
+  const bool is_superuser = ::geteuid() == 0;
+  if (is_superuser) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const std::string message = Message(ricci_cache_clear(path().data(), path().size(), nullptr, nullptr));
+  if (is_superuser) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  ASSERT_EQ(::chmod(path().c_str(), 0755), 0);
+  EXPECT_EQ(message, "cache: " + path() + "/" + name + ": cannot be deleted: Permission denied");
+  EXPECT_EQ(List().size(), 1u);
 }
 
 TEST_F(Folder, Wrong) {
