@@ -75,7 +75,8 @@ void ReadRange(const std::string& option, std::vector<ricci_check_operand>& oper
 ricci_check_operand OperandOf(const Session& session, ricci_type type) {
   const uint32_t dtype = session.Info(type).dtype;
   const bool floating = ricci_float_format_of(dtype).exponent_bits != 0;
-  return {type, 0, floating ? -2.0 : 0.0, dtype == RICCI_BOOL || floating ? 2.0 : 4.0};
+  const double high = dtype == RICCI_BOOL || floating ? 2.0 : dtype == RICCI_KEY ? 0x1p32 : 4.0;
+  return {type, 0, floating ? -2.0 : 0.0, high};
 }
 uint32_t LeftOut(const Arguments& arguments) {
   uint32_t flags = 0;
@@ -111,8 +112,8 @@ ricci_status* CheckProgram(const Session& session, const Arguments& arguments, c
   return ricci_check_program(p.get(), &e, &o);
 }
 
-// True if all laws hold; throws an error that comes before any law.
-bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand) {
+// True if all laws hold. An error that comes before any law is printed, and thrown if this operand is the only one.
+bool CheckOne(const Session& session, const Arguments& arguments, const std::string& operand, bool alone) {
   Tally tally;
   const std::string device = arguments.option_or("device", "");
   if (!device.empty()) session.Device(device);  // an error before anything is printed
@@ -134,7 +135,13 @@ bool CheckOne(const Session& session, const Arguments& arguments, const std::str
     s = CheckProgram(session, arguments, p, o);
     is_coarse = !arguments.flag("no-derivatives") && IsCoarse(session, p);
   }
-  if (tally.told == 0) Check(s);
+  if (tally.told == 0 && alone) Check(s);
+  if (tally.told == 0) {
+    ricci_str why{};
+    ricci_status_message(s, &why);
+    std::printf("  cannot be checked  %.*s\n", static_cast<int>(why.len), why.ptr);
+    ++tally.failed;
+  }
   if (is_coarse) std::puts("  derivatives are checked in f64 only: make the parameters f64 for that");
   ricci_status_free(s);
   return tally.failed == 0;
@@ -145,7 +152,7 @@ void CheckCommand(const Session& session, const Arguments& arguments) {
   if (operands.empty()) operands = LoadedPrimitives(session);
   if (operands.empty()) throw UsageError("takes a PRIMITIVE or a FILE (`-` for standard input), or --plugin");
   size_t broken = 0;
-  for (const std::string& operand : operands) broken += !CheckOne(session, arguments, operand);
+  for (const std::string& operand : operands) broken += !CheckOne(session, arguments, operand, operands.size() == 1);
   if (broken == 0) return;
   std::fflush(stdout);
   throw Failure(operands.size() == 1

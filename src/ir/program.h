@@ -101,6 +101,7 @@ class Program final : public base::Shared {
   base::Arena arena;               // operands, attributes, texts
   base::Vec<ProgramRef> nested;    // keeps the programs in attributes alive
   uint32_t depth = 1;              // 1 + that of the deepest nested program
+  uint32_t level = 0;              // how many programs and decompositions it was made within; no part of equality
   bool effectful = false;          // an equation here or in a nested program has an ordered effect
   bool holds_linear_map = false;   // the same for a linear map of which only the transpose is known
   bool custom_batch = false;       // the same for an operation whose batch is what a function of the host makes

@@ -28,7 +28,7 @@ Axes AxesAt(const std::vector<Type>& types, int position, uint32_t chosen = ~0u)
 
 // The position of element `at` of one lane in an array whose batch is dimension `axis`; `one` is the type of the lane.
 size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
-  int64_t inner = types::PartsOf(one.dtype);
+  int64_t inner = one.parts();
   for (uint32_t d = static_cast<uint32_t>(axis); d < one.rank; ++d) inner *= one.dims[d];
   const auto i = static_cast<int64_t>(at);
   return static_cast<size_t>((i / inner * kBatch + lane) * inner + i % inner);
@@ -53,7 +53,8 @@ absl::Status CompareWithLoop(Trial& t, LawId law, const Batched& b, const Arrays
     for (size_t i = 0; i < x.size(); ++i) inputs.push_back(Lane(x[i], b.one.params()[i], b.in[i], lane));
     RICCI_ASSIGN(const Arrays want, t.Run(law, b.one, inputs));
     for (size_t i = 0; i < want.size(); ++i) {
-      RICCI_TRY(t.Compare(law, i, Lane(got[i], b.one.results()[i], b.out[i], lane), want[i], kLoop, inputs));
+      RICCI_TRY(t.Compare(law, i, b.one.results()[i], Lane(got[i], b.one.results()[i], b.out[i], lane), want[i], kLoop,
+                          inputs));
     }
   }
   return absl::OkStatus();

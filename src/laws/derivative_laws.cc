@@ -40,6 +40,12 @@ Arrays Moved(const Arrays& with_tangents, const Active& active, double step) {
   return out;
 }
 
+// Beside the derivative there are the results, of which `value_and_grad` takes the value.
+absl::Status Unchanged(const absl::Status& s) {
+  const absl::string_view why = s.message();
+  return absl::IsFailedPrecondition(s) ? absl::FailedPreconditionError(absl::StrCat("it changes the value: ", why)) : s;
+}
+
 // All tangents of a run of `jvp`, and what they are by differences, one list for each precise result of `f`.
 struct Compared {
   std::vector<size_t> result;
@@ -48,6 +54,8 @@ struct Compared {
 absl::StatusOr<Compared> TangentsOf(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
                                     const Arrays& with_tangents, Where where) {
   RICCI_ASSIGN(const Arrays got, t.Run(law, jvp, with_tangents, where));
+  RICCI_ASSIGN(const Arrays here, t.Run(law, f, Moved(with_tangents, active, 0)));
+  RICCI_TRY(Unchanged(t.CompareResults(law, f, got, here, with_tangents)));
   RICCI_ASSIGN(const Arrays above, t.Run(law, f, Moved(with_tangents, active, kStep)));
   RICCI_ASSIGN(const Arrays below, t.Run(law, f, Moved(with_tangents, active, -kStep)));
   Compared out;
@@ -93,7 +101,8 @@ absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const 
                          const Arrays& with_tangents, double tolerance, Where where, std::string_view what = {}) {
   RICCI_ASSIGN(const Compared c, TangentsOf(t, law, f, jvp, active, with_tangents, where));
   for (size_t i = 0; i < c.got.size(); ++i) {
-    const absl::Status s = t.Compare(law, c.result[i], c.got[i], c.want[i], tolerance, with_tangents);
+    const absl::Status s =
+        t.Compare(law, c.result[i], f.results()[c.result[i]], c.got[i], c.want[i], tolerance, with_tangents);
     if (s.ok() || what.empty()) {
       RICCI_TRY(s);
       continue;
@@ -152,6 +161,8 @@ absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
   const Arrays with_tangents = WithTangents(t, f, x, PreciseParams(f));
   RICCI_ASSIGN(const Arrays pushed, t.Run(law, *jvp, with_tangents));
   RICCI_ASSIGN(const Arrays kept, t.Run(law, *vjp.fwd, x, Where::kEverywhere));
+  RICCI_ASSIGN(const Arrays here, t.Run(law, f, x));
+  RICCI_TRY(Unchanged(t.CompareResults(law, f, kept, here, x)));
   Arrays in(kept.begin() + static_cast<int64_t>(f.results().size()), kept.end());
   Product forward, backward;
   size_t next = f.results().size();
@@ -164,7 +175,8 @@ absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
   for (size_t i = 0; i < cts.size(); ++i) backward.Add(vjp.bwd->results()[i], cts[i], with_tangents.at(x.size() + i));
   // Rounding errors grow with the terms that cancel in the sums.
   const double rounding = 1e-14 * (forward.size + backward.size) / std::max(1.0, std::fabs(forward.sum));
-  return t.Compare(law, 0, {backward.sum}, {forward.sum}, kDot + rounding, with_tangents);
+  const Type number{0, RICCI_F64, 0, nullptr, 1};
+  return t.Compare(law, 0, number, {backward.sum}, {forward.sum}, kDot + rounding, with_tangents);
 }
 
 // The batch of all operands as one vmap equation, and by the batching rules.

@@ -108,6 +108,7 @@ absl::StatusOr<Example> Read(prim::Registry& registry, const prim::Row& row, std
 
 Range DefaultRange(uint32_t dtype) {
   if (dtype == RICCI_BOOL) return {0, 2};
+  if (dtype == RICCI_KEY) return {0, 0x1p32};  // of each word
   return types::IsInteger(dtype) ? Range{0, 4} : Range{-2, 2};
 }
 

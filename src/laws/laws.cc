@@ -5,12 +5,13 @@
 namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
-// Rules are checked for a row (row_rules). Text, written results, factors, places, the optimized form and devices are
-// checked wherever a program is made or run (Trial); the law of the device only adds the program itself.
+// What a row says of its rules is checked once (row_rules), what it says of its operation on each example. Text,
+// written results, factors, places, the optimized form and devices are checked wherever a program is made or run
+// (Trial); the law of the device only adds the program itself.
 absl::Status Elsewhere(Trial&) { return absl::OkStatus(); }
 
 constexpr Law kLaws[] = {
-    {"rules", 0, false, Elsewhere},
+    {"rules", 0, false, CheckClaims},
     {"text", 0, false, Elsewhere},
     {"written", 0, false, Elsewhere},
     {"factors", 0, false, Elsewhere},

@@ -42,6 +42,8 @@ std::span<const Law> AllLaws();
 
 // ---- program_laws.cc ----
 absl::Status CheckProgram(Trial& t);
+// ---- row_claims.cc ----
+absl::Status CheckClaims(Trial& t);
 // ---- derivative_laws.cc ----
 absl::Status CheckJvp(Trial& t);
 absl::Status CheckTranspose(Trial& t);

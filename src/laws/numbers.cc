@@ -73,15 +73,14 @@ constexpr Coding kCodings[] = {
     {RICCI_F8E4M3FN, WriteFloats<RICCI_F8E4M3FN, uint8_t>, ReadFloats<RICCI_F8E4M3FN, uint8_t>},
     {RICCI_F8E5M2, WriteFloats<RICCI_F8E5M2, uint8_t>, ReadFloats<RICCI_F8E5M2, uint8_t>},
     {RICCI_F8E8M0FNU, WriteFloats<RICCI_F8E8M0FNU, uint8_t>, ReadFloats<RICCI_F8E8M0FNU, uint8_t>},
-    {RICCI_F4E2M1FN, WriteFloats<RICCI_F4E2M1FN, uint8_t>, ReadFloats<RICCI_F4E2M1FN, uint8_t>}};
+    {RICCI_F4E2M1FN, WriteFloats<RICCI_F4E2M1FN, uint8_t>, ReadFloats<RICCI_F4E2M1FN, uint8_t>},
+    {RICCI_KEY, WriteAs<uint32_t>, ReadAs<uint32_t>}};
 
 absl::StatusOr<const Coding*> CodingOf(const Type& t) {
   for (const Coding& c : kCodings) {
     if (c.dtype == types::PartOf(t.dtype)) return &c;
   }
-  return absl::UnimplementedError(
-      base::Cat("check: no numbers of ", types::Info(t.dtype).name,
-                "; operands and results are bool, integers, floats or complex; wrap the others"));
+  return absl::UnimplementedError(base::Cat("check: no numbers of ", types::Info(t.dtype).name));
 }
 
 absl::StatusOr<Type> TypeOf(const ricci_ctx* ctx, ricci_type id) {
@@ -156,6 +155,15 @@ double Tolerance(const Type& t, int64_t largest) {
   static_assert(std::size(kFloats) == RICCI_F4E2M1FN - RICCI_F16 + 1);
   const double growth = std::max(1.0, static_cast<double>(largest) / kShort);
   return t.inexact() ? growth * kFloats[types::PartOf(t.dtype) - RICCI_F16] : 0;
+}
+
+std::string ElementOf(const Type& t, size_t i) {
+  const auto parts = static_cast<size_t>(t.parts());
+  const std::string element = base::Cat("element ", i / parts);
+  if (parts == 1) return element;
+  constexpr const char* kOfComplex[] = {" (real part)", " (imaginary part)"};
+  constexpr const char* kOfKey[] = {" (lower word)", " (upper word)"};
+  return element + (t.complex() ? kOfComplex : kOfKey)[i % parts];
 }
 
 std::string ToText(double v) {

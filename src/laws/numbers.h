@@ -1,4 +1,5 @@
-// Numbers: arrays as doubles, and what the laws need to know of a type. A complex number is two of them.
+// Numbers: arrays as doubles, and what the laws need to know of a type. A complex number is two of them, its real and
+// imaginary part; so is a key, its words of 32 bits from the lower one on.
 #ifndef RICCI_LAWS_NUMBERS_H_
 #define RICCI_LAWS_NUMBERS_H_
 #include <memory>
@@ -24,9 +25,10 @@ struct Type {
   int64_t elements;
   bool complex() const { return types::IsComplex(dtype); }
   bool floating() const { return types::IsFloating(dtype); }
-  bool inexact() const { return floating() || complex(); }                    // it has a tangent
-  bool precise() const { return dtype == RICCI_F64 || dtype == RICCI_C128; }  // enough for differences
-  size_t numbers() const { return static_cast<size_t>(elements) * types::PartsOf(dtype); }
+  bool inexact() const { return floating() || complex(); }                          // it has a tangent
+  bool precise() const { return dtype == RICCI_F64 || dtype == RICCI_C128; }        // enough for differences
+  int64_t parts() const { return dtype == RICCI_KEY ? 2 : types::PartsOf(dtype); }  // numbers of one element
+  size_t numbers() const { return static_cast<size_t>(elements * parts()); }
 };
 struct Signature {
   std::vector<Type> params, results;
@@ -34,7 +36,6 @@ struct Signature {
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_program* p);
 absl::StatusOr<Signature> SignatureOf(const ricci_ctx* ctx, const ricci_op& op);
 
-// UNIMPLEMENTED for dtypes other than bool, integers, floats and complex numbers.
 absl::StatusOr<Bytes> Encode(const Type& t, const Numbers& from);
 absl::StatusOr<Numbers> Decode(const Type& t, const Bytes& from);
 absl::StatusOr<std::vector<Bytes>> EncodeAll(const std::vector<Type>& types, const Arrays& numbers);
@@ -47,6 +48,8 @@ double Difference(double got, double want);
 // number, which is at most `largest`.
 double Tolerance(const Type& t, int64_t largest = 0);
 std::string ToText(double v);
+// `element 3`, or the part of it that number `i` is: `element 1 (imaginary part)`.
+std::string ElementOf(const Type& t, size_t i);
 
 }}}  // namespace ricci::v0::laws
 #endif

@@ -109,7 +109,7 @@ absl::StatusOr<Numbers> Combined(FactorKind kind, const Type& t, const Bytes& a,
 std::string Mismatch(const Type& t, const Numbers& got, const Numbers& want) {
   for (size_t i = 0; i < got.size(); ++i) {
     if (Difference(got[i], want[i]) <= Tolerance(t)) continue;
-    return base::Cat("element ", i, " is ", ToText(got[i]), ", it must be ", ToText(want[i]));
+    return base::Cat(ElementOf(t, i), " is ", ToText(got[i]), ", it must be ", ToText(want[i]));
   }
   return "";
 }

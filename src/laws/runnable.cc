@@ -144,7 +144,13 @@ absl::Status Runnable::RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& 
 
 absl::StatusOr<std::vector<Bytes>> Runnable::RunBytes(ricci_device* device, const std::vector<Bytes>& inputs,
                                                       uint8_t fill) {
-  std::vector<Bytes> in = inputs, out;
+  std::vector<Bytes> in = inputs;
+  return RunOver(device, in, fill);
+}
+
+// A run on memory that the caller can look at afterwards.
+absl::StatusOr<std::vector<Bytes>> Runnable::RunOver(ricci_device* device, std::vector<Bytes>& in, uint8_t fill) {
+  std::vector<Bytes> out;
   for (const Type& t : results()) {
     out.emplace_back(static_cast<size_t>(t.elements) * ricci_dtype_size(t.dtype), static_cast<std::byte>(fill));
   }
@@ -158,11 +164,38 @@ absl::StatusOr<Arrays> Runnable::Run(ricci_device* device, const Arrays& inputs)
   return DecodeAll(results(), out);
 }
 
+absl::StatusOr<std::optional<Arrays>> Runnable::RunFor(std::string_view kind, const Arrays& inputs) {
+  pass::Options options;
+  options.target = pass::Target(kind);
+  RICCI_ASSIGN(const auto lowered, pass::Lower(*ir::FromAbi(program()), options));
+  if (!lowered->plan.libraries.empty() || !lowered->plan.sources.empty()) return std::nullopt;
+  RICCI_ASSIGN(std::vector<Bytes> in, EncodeAll(params(), inputs));
+  std::vector<Bytes> out;
+  for (const Type& t : results()) out.emplace_back(static_cast<size_t>(t.elements) * ricci_dtype_size(t.dtype));
+  RICCI_TRY(Interpret(*lowered, in, out, 0));
+  return DecodeAll(results(), out);
+}
+
+bool Runnable::HoldsCheck() const {
+  if (optimized_ == nullptr) return false;
+  return std::ranges::any_of(optimized_->kernels, [](const kernel::Kernel& k) {
+    return std::ranges::any_of(k.insts, [](const ricci_inst& i) { return i.op == RICCI_K_CHECK; });
+  });
+}
+
 absl::Status Runnable::CheckWritten(ricci_device* device, const Arrays& inputs) {
   constexpr uint8_t kPoisons[] = {0x5a, 0xa5};
   RICCI_ASSIGN(const std::vector<Bytes> in, EncodeAll(params(), inputs));
-  const auto first = RunBytes(device, in, kPoisons[0]), second = RunBytes(device, in, kPoisons[1]);
+  std::vector<Bytes> used = in;
+  const auto first = RunOver(device, used, kPoisons[0]), second = RunBytes(device, in, kPoisons[1]);
   if (!first.ok() || !second.ok()) return absl::OkStatus();
+  for (size_t i = 0; i < params().size(); ++i) {
+    if (used[i] == in[i]) continue;
+    const auto at = std::mismatch(used[i].begin(), used[i].end(), in[i].begin()).first - used[i].begin();
+    return absl::FailedPreconditionError(
+        base::Cat("element ", static_cast<size_t>(at) / ricci_dtype_size(params()[i].dtype), " of operand ", i,
+                  " was changed by the lowering, which may only read it"));
+  }
   for (size_t i = 0; i < results().size(); ++i) {
     const Bytes &a = (*first)[i], &b = (*second)[i];
     const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
@@ -216,9 +249,9 @@ absl::StatusOr<RunnableRef> Runnable::Vmap(const std::vector<int32_t>& in_axes, 
 absl::StatusOr<RunnableRef> Runnable::Batch(const std::vector<int32_t>& in_axes, int64_t size) const {
   const RuleWatch watch = Watch();
   const transform::Mask all(results().size(), 1);
-  RICCI_ASSIGN(transform::BatchProgram made,
-               transform::BatchAt(*ir::FromAbi(program()), in_axes, size, /*axis_name=*/"", all));
-  return Of(ctx_, ir::Abi(made.program.Detach()), watch.Since(used_));
+  auto made = transform::BatchAt(*ir::FromAbi(program()), in_axes, size, /*axis_name=*/"", all);
+  if (!made.ok()) return base::FromAbi(base::ToAbi(made.status()));  // with primitive and place, as users see it
+  return Of(ctx_, ir::Abi(made->program.Detach()), watch.Since(used_));
 }
 
 }}}  // namespace ricci::v0::laws

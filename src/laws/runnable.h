@@ -5,6 +5,7 @@
 // runs no pass, so this form distinguishes a wrong pass or simplify rule from a wrong backend.
 #ifndef RICCI_LAWS_RUNNABLE_H_
 #define RICCI_LAWS_RUNNABLE_H_
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -43,7 +44,13 @@ class Runnable {
   // On a device, or, if NULL, in the optimized form. The memory of the results is filled with `fill` before.
   absl::StatusOr<std::vector<Bytes>> RunBytes(ricci_device* device, const std::vector<Bytes>& inputs, uint8_t fill = 0);
   absl::StatusOr<Arrays> Run(ricci_device* device, const Arrays& inputs);
-  // FAILED_PRECONDITION names the first element of a result that a run does not write. A run that fails is not judged.
+  // In the optimized form for the target of that kind, interpreted; nothing if that has calls, which are made there
+  // only.
+  absl::StatusOr<std::optional<Arrays>> RunFor(std::string_view kind, const Arrays& inputs);
+  // Does a kernel of the optimized form hold a check? False where there is none.
+  bool HoldsCheck() const;
+  // FAILED_PRECONDITION names the first element of a result that a run does not write, or of an operand that it does. A
+  // run that fails is not judged.
   absl::Status CheckWritten(ricci_device* device, const Arrays& inputs);
 
   // The rules that made this program, and those that made its optimized form.
@@ -66,6 +73,7 @@ class Runnable {
       : ctx_(ctx), program_(std::move(p)), signature_(std::move(s)), used_(std::move(used)) {}
   std::vector<uint8_t> PreciseParams() const;
   absl::StatusOr<Call> Compiled(ricci_device* device);
+  absl::StatusOr<std::vector<Bytes>> RunOver(ricci_device* device, std::vector<Bytes>& in, uint8_t fill);
   absl::Status RunInto(ricci_device* device, std::vector<Bytes>& in, std::vector<Bytes>& out);
   absl::Status RunOptimized(std::vector<Bytes>& in, std::vector<Bytes>& out, uint8_t fill);
   RuleWatch Watch() const;

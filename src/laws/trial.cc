@@ -25,10 +25,11 @@ std::string InputsToText(const Arrays& inputs) {
 
 std::string_view NameOf(LawId law) { return AllLaws()[static_cast<size_t>(law)].name; }
 
-// A failure of `law` while `by` is checked; the law of the device runs the program as it is.
+// A failure of `law` while `by` is checked; those of rules and of the device run the program as it is.
 absl::Status In(LawId law, LawId by, const absl::Status& s) {
   if (s.ok()) return s;
-  const std::string where = law == by || by == LawId::kDevice ? "" : base::Cat(", in ", NameOf(by));
+  const bool as_it_is = by == LawId::kRules || by == LawId::kDevice;
+  const std::string where = law == by || as_it_is ? "" : base::Cat(", in ", NameOf(by));
   const absl::string_view why = s.message();
   return absl::Status(s.code(), absl::StrCat("law ", base::ToAbsl(NameOf(law)), where, ": ", why));
 }
@@ -59,6 +60,13 @@ absl::StatusOr<Trial> Trial::Of(ricci_ctx* ctx, const Example& example, std::str
   }
   t.x_ = t.Draw(t.f_->params());
   return t;
+}
+
+const prim::Row* Trial::row() const {
+  const ir::Program& p = *ir::FromAbi(f_->program());
+  if (p.equations.size() != 1) return nullptr;
+  const prim::Row& row = prim::Registry::Of(p).Get(p.equations[0].prim);
+  return row.name == example_.row ? &row : nullptr;
 }
 
 void Trial::CheckAll() {
@@ -160,20 +168,26 @@ absl::Status Trial::CompareAll(LawId law, const Runnable& p, const absl::StatusO
   for (const Type& t : p.params()) largest = std::max(largest, t.elements);
   for (size_t i = 0; i < want.size(); ++i) {
     const double tolerance = law == LawId::kOptimized ? kOptimizedTolerance : Tolerance(p.results()[i], largest);
-    RICCI_TRY(Compare(law, i, (*got)[i], want[i], tolerance, inputs));
+    RICCI_TRY(Compare(law, i, p.results()[i], (*got)[i], want[i], tolerance, inputs));
   }
   return absl::OkStatus();
 }
 
-absl::Status Trial::Compare(LawId law, size_t result, const Numbers& got, const Numbers& want, double tolerance,
-                            const Arrays& inputs) {
+absl::Status Trial::CompareResults(LawId law, const Runnable& p, const Arrays& got, const Arrays& want,
+                                   const Arrays& inputs) {
+  const Arrays results(got.begin(), got.begin() + static_cast<int64_t>(p.results().size()));
+  return CompareAll(law, p, results, want, inputs);
+}
+
+absl::Status Trial::Compare(LawId law, size_t result, const Type& type, const Numbers& got, const Numbers& want,
+                            double tolerance, const Arrays& inputs) {
   Count(law);
   RICCI_TRY(base::Invariant(got.size() == want.size(), "a law compares arrays of one size"));
   for (size_t i = 0; i < got.size(); ++i) {
     const double difference = Difference(got[i], want[i]);
     Of(law).worst = std::max(Of(law).worst, difference);
     if (difference <= tolerance) continue;
-    return absl::FailedPreconditionError(base::Cat("result ", result, ", element ", i, " is ", ToText(got[i]),
+    return absl::FailedPreconditionError(base::Cat("result ", result, ", ", ElementOf(type, i), " is ", ToText(got[i]),
                                                    ", it must be ", ToText(want[i]), "; inputs", InputsToText(inputs)));
   }
   return absl::OkStatus();

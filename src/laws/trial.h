@@ -38,6 +38,11 @@ class Trial {
   const RunnableRef& f() const { return f_; }
   // Operands of `f`, the same for all laws.
   const Arrays& x() const { return x_; }
+  // The row under examination; NULL if a program is, or if the example is a program and not one operation of the row.
+  const prim::Row* row() const;
+  // The first device that has this kind; NULL if there is none.
+  ricci_device* device(std::string_view kind) const { return ricci_device_find(ctx_, kind.data(), kind.size()); }
+  ricci_ctx* ctx() const { return ctx_; }
 
   // Parameters of `f` by the ranges of the example, further ones (tangents) from -1 to 1.
   Arrays Draw(const std::vector<Type>& types);
@@ -46,8 +51,12 @@ class Trial {
   // `law` is the one that asks for the run.
   absl::StatusOr<Arrays> Run(LawId law, Runnable& p, const Arrays& inputs, Where where = Where::kHere);
   // FAILED_PRECONDITION if an element differs by more than `tolerance` times the larger of 1 and the expected element.
-  absl::Status Compare(LawId law, size_t result, const Numbers& got, const Numbers& want, double tolerance,
-                       const Arrays& inputs);
+  // `type`: of the result, or of the number that a law makes of all.
+  absl::Status Compare(LawId law, size_t result, const Type& type, const Numbers& got, const Numbers& want,
+                       double tolerance, const Arrays& inputs);
+  // The first results `got` of a program made from `p` against those of `p` itself.
+  absl::Status CompareResults(LawId law, const Runnable& p, const Arrays& got, const Arrays& want,
+                              const Arrays& inputs);
   void Count(LawId law) { ++Of(law).comparisons; }
   // Keeps the first failure of a law.
   void Note(LawId law, const absl::Status& failure);

@@ -20,8 +20,7 @@ absl::Status Classify(const ir::Program& f, uint32_t e, const Options& options, 
   RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), options.target, kKernelKinds | kCallKinds));
   if (l == nullptr) {
     return transform::AtEquation(
-        absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", options.target.kind)), f, eqn,
-        "lower");
+        NoLowering(prim::Registry::Of(f), *op.get(), options.target, kKernelKinds | kCallKinds), f, eqn, "lower");
   }
   RICCI_ASSIGN(bool in_plan, RunsInPlan(f, eqn, options));
   const bool expression = l->kind == RICCI_LOWER_SCALAR || l->kind == RICCI_LOWER_INDEX;

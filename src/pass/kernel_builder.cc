@@ -31,6 +31,24 @@ absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const
   return nullptr;
 }
 
+absl::Status NoLowering(prim::Registry& registry, const ricci_op& op, const Target& target, uint32_t kinds) {
+  const prim::Row& row = registry.Get(op.prim);
+  std::string operands, why;
+  for (uint32_t i = 0; i < op.n_in; ++i) {
+    operands += (i == 0 ? "" : ", ") + ToText(registry.vocabulary().types.Get(op.in_types[i]));
+  }
+  for (const ricci_lowering& l : row.lowerings) {
+    const std::string_view own(l.target.ptr, l.target.len);
+    const bool elsewhere = (own != "*" && own != target.kind) || (l.kind == RICCI_LOWER_SOURCE && !target.sources);
+    why += base::Cat(why.empty() ? "; " : ", ", prim::KindName(l.kind), " for `", own, "` ",
+                     elsewhere                     ? "is for another target"
+                     : (kinds & 1u << l.kind) == 0 ? "cannot be part of a kernel"
+                                                   : base::Cat("does not take (", operands, ")"));
+  }
+  if (why.empty()) why = "; its row has none";
+  return absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target.kind, why));
+}
+
 KernelBuilder::KernelBuilder(prim::Registry& registry, std::string_view name, const Target& target)
     : registry_(registry), target_(target), w_(name) {}
 
@@ -93,8 +111,7 @@ absl::StatusOr<KernelBuilder::Result> KernelBuilder::Lower(const ir::Program& p,
   const prim::Row& row = registry_.Get(eqn.prim);
   RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
   if (l == nullptr) {
-    return transform::AtEquation(
-        absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_.kind)), p, eqn, "lower");
+    return transform::AtEquation(NoLowering(registry_, *op.get(), target_, kKernelKinds), p, eqn, "lower");
   }
   const bool update = IsUpdate(*l);
   RICCI_ASSIGN(std::vector<ArrayId> operands, BindOperands(p, eqn, slots, update));

@@ -35,6 +35,8 @@ inline bool IsUpdate(const ricci_lowering& l) {
 }
 absl::StatusOr<const ricci_lowering*> ChooseLowering(const prim::Row& row, const ricci_op& op, const Target& target,
                                                      uint32_t kinds);
+// The error where none is chosen: why not each of those that the row has.
+absl::Status NoLowering(prim::Registry& registry, const ricci_op& op, const Target& target, uint32_t kinds);
 
 // The index of a load: one value per dimension, or the flat row-major position.
 struct Index {

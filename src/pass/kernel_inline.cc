@@ -125,7 +125,7 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     RICCI_ASSIGN(l, ChooseLowering(row, *op.get(), target_, 1u << RICCI_LOWER_DECOMPOSE));
     if (l == nullptr) {
       return transform::AtEquation(
-          absl::UnimplementedError(base::Cat(row.name, ": no lowering for target ", target_.kind)), f, eqn, "lower");
+          NoLowering(registry_, *op.get(), target_, kKernelKinds | 1u << RICCI_LOWER_DECOMPOSE), f, eqn, "lower");
     }
     auto body = transform::Decompose(registry_, *op.get(), *l, 0);
     if (!body.ok()) return transform::AtEquation(body.status(), f, eqn, "lower");

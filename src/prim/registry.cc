@@ -127,6 +127,21 @@ absl::Status CheckArrays(std::string_view name, const ricci_prim_def& def) {
   return absl::OkStatus();
 }
 
+// Flags that mean nothing without something else.
+absl::Status CheckFlags(const Row& row) {
+  if (row.has(RICCI_PRIM_NAMES)) {
+    const auto is_name = [](const ricci_attr_spec& a) { return View(a.name) == "name" && a.kind == RICCI_ATTR_STRING; };
+    if (std::none_of(row.attr_specs.begin(), row.attr_specs.end(), is_name)) {
+      return base::InvalidArgument(row.name, ": has RICCI_PRIM_NAMES, but no attribute `name` of kind STRING");
+    }
+  }
+  if (row.has(RICCI_PRIM_SAVES_INSIDE) && row.def.partial_eval == nullptr) {
+    return base::InvalidArgument(row.name,
+                                 ": has RICCI_PRIM_SAVES_INSIDE, but partial_eval is NULL, which must obey it");
+  }
+  return absl::OkStatus();
+}
+
 constexpr std::string_view kLoweringKinds[] = {"", "DECOMPOSE", "SCALAR", "INDEX", "LOOPS", "LIBRARY", "SOURCE"};
 static_assert(std::size(kLoweringKinds) == RICCI_LOWER_SOURCE + 1);
 
@@ -190,6 +205,8 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
 
 }  // namespace
 
+std::string_view KindName(uint32_t kind) { return kLoweringKinds[kind]; }
+
 Registry::Registry(const base::HostMemory* memory, base::Shared* owner, ricci_ctx* abi)
     : vocabulary_(memory, owner, abi) {
   vocabulary_.registry = this;
@@ -252,6 +269,7 @@ absl::StatusOr<PrimId> Registry::Add(const ricci_prim_def& from, Flow flow) {
   row->def.attr_specs = row->attr_specs.data();
   row->def.lowerings = nullptr;
   row->def.n_lowerings = 0;
+  RICCI_TRY(CheckFlags(*row));
   for (uint32_t i = 0; i < def.n_lowerings; ++i) RICCI_TRY(AddTo(*row, def.lowerings[i]));
   if (uses_.size() <= rows_.size()) uses_.emplace_back();
   rows_.reserve(rows_.size() + 1);  // from here on only the table of names allocates

@@ -67,7 +67,9 @@ Builder::Builder(prim::Registry& registry, uint32_t depth)
     : registry_(registry),
       depth_(depth),
       generation_(registry.vocabulary().NextGeneration()),
-      program_(base::Ref<Program>::Adopt(new Program(&registry.vocabulary()))) {}
+      program_(base::Ref<Program>::Adopt(new Program(&registry.vocabulary()))) {
+  program_->level = depth;
+}
 
 absl::StatusOr<std::unique_ptr<Builder>> Builder::Create(prim::Registry& registry, std::string_view name,
                                                          std::span<const TypeId> params, uint32_t depth) {

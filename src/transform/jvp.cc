@@ -32,7 +32,8 @@ absl::StatusOr<JvpProgram> Differentiate(const ir::Program& f, MaskView active, 
     return base::InvalidArgument("jvp: program ", f.name, " has ", base::Count(f.n_params(), "parameter"), ", not ",
                                  active.size());
   }
-  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
+  RICCI_ASSIGN(auto b,
+               Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}, f.level));
   Duals values{{f, *b}, Vals(f.values.size(), kZero)};
   values.primal.SetParams(b->params());
   for (uint32_t i = 0; i < f.n_params(); ++i) {

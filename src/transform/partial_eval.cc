@@ -209,8 +209,8 @@ absl::StatusOr<PartialEvalProgram> SplitProgram(const ir::Program& f, MaskView k
   prim::Registry& registry = prim::Registry::Of(f);
   std::vector<ir::TypeId> known_types, unknown_types;
   for (uint32_t i = 0; i < f.n_params(); ++i) (known[i] ? known_types : unknown_types).push_back(f.param_types[i]);
-  RICCI_ASSIGN(auto kb, Builder::Create(registry, f.name, known_types));
-  RICCI_ASSIGN(auto ub, Builder::Create(registry, f.name, unknown_types));
+  RICCI_ASSIGN(auto kb, Builder::Create(registry, f.name, known_types, f.level));
+  RICCI_ASSIGN(auto ub, Builder::Create(registry, f.name, unknown_types, f.level));
   Splitter split(f, *kb, *ub, saving);
   RICCI_TRY(split.Start(known));
   RICCI_TRY(split.Run());

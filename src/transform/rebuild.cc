@@ -9,7 +9,8 @@ using trace::Builder;
 using trace::Vals;
 
 absl::StatusOr<ir::ProgramRef> Rebuild(const ir::Program& f, const RebuildStep& step) {
-  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}));
+  RICCI_ASSIGN(auto b,
+               Builder::Create(prim::Registry::Of(f), f.name, {f.param_types.data(), f.param_types.size()}, f.level));
   RICCI_ASSIGN(Vals results, AppendRebuilt(*b, f, b->params(), step));
   return b->Finish(results);
 }

@@ -131,6 +131,14 @@ absl::StatusOr<Vals> TransposeByDecomposition(Builder& b, const ir::Program& f, 
   return out;
 }
 
+// Has a result of `eqn` a tangent?
+bool HasTangents(const ir::Program& p, const ir::Equation& eqn) {
+  for (uint32_t i = 0; i < eqn.n_results; ++i) {
+    if (types::IsDifferentiable(p.type(eqn.result(i)).dtype)) return true;
+  }
+  return false;
+}
+
 // Moves batch dimensions to the front and broadcasts unbatched operands; then the operation itself works on whole
 // batches.
 absl::StatusOr<Batched> BatchElementwise(Builder& b, const ir::Program& p, const ir::Equation& eqn,
@@ -213,6 +221,7 @@ base::StatusSite SiteOf(const ir::Program& p, const ir::Equation& eqn, const cha
 absl::StatusOr<ir::ProgramRef> Decompose(prim::Registry& registry, const ricci_op& op, const ricci_lowering& l,
                                          uint32_t depth) {
   const Row& row = registry.Get(op.prim);
+  if (depth + 1 >= trace::kMaxDepth) return base::InvalidArgument(row.name, ": its decomposition never ends");
   RICCI_ASSIGN(auto b, Builder::Create(registry, row.name, {op.in_types, op.n_in}, depth + 1));
   b->SetLocation(static_cast<ir::LocationId>(op.location));
   const Vals in = b->params();
@@ -231,6 +240,10 @@ absl::StatusOr<Tangents> ApplyJvp(Builder& b, const ir::Program& p, const ir::Eq
   b.SetLocation(eqn.location);
   auto apply = [&]() -> absl::StatusOr<Tangents> {
     if (row.def.jvp != nullptr) return JvpByRule(b, row, op, primals, tangents);
+    if (!HasTangents(p, eqn)) {
+      RICCI_ASSIGN(Vals out, b.Copy(p, eqn, primals));
+      return Tangents{std::move(out), Vals(eqn.n_results, kZero)};
+    }
     if (row.linear()) return JvpOfLinear(b, p, eqn, primals, tangents);
     const ricci_lowering* l = Transformable(row);
     if (l == nullptr) return Missing(row, "jvp");

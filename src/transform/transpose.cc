@@ -87,7 +87,7 @@ absl::StatusOr<TransposeProgram> Adjoint(const ir::Program& f, MaskView linear, 
   for (uint32_t i = 0; i < f.n_results(); ++i) {
     if (has_ct(i)) params.push_back(f.result_types[i]);
   }
-  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, params));
+  RICCI_ASSIGN(auto b, Builder::Create(prim::Registry::Of(f), f.name, params, f.level));
   Transposer t(f, *b);
   RICCI_TRY(t.Forward(linear));
   auto next = static_cast<uint32_t>(n_nonlinear);

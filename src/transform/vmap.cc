@@ -46,7 +46,7 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
     RICCI_ASSIGN(ir::TypeId t, trace::WithDim(types, f.param_types[i], in_axes[i], size));
     params.push_back(t);
   }
-  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
+  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params, f.level));
   // Results with out_axes -1 do not depend on the batch: they are computed once, outside the vmap equation.
   Mask batched_out, plain_out;
   for (int32_t axis : out_axes) {
@@ -135,7 +135,7 @@ absl::StatusOr<BatchProgram> WithBatch(const ir::Program& f, std::span<const int
     RICCI_ASSIGN(ir::TypeId t, trace::WithDim(registry.vocabulary().types, f.param_types[i], in_axes[i], size));
     params.push_back(t);
   }
-  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params));
+  RICCI_ASSIGN(auto b, Builder::Create(registry, f.name, params, f.level));
   trace::Rewriter values(f, *b);
   values.SetParams(b->params());
   RICCI_TRY(values.AddConstants());

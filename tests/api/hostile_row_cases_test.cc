@@ -79,6 +79,12 @@ std::vector<HostileCase> NamesAndHeaders() {
                              {"unknown flags in hdr.flags " + std::to_string(1u << bit)},
                              [=](RowUnderTest& r) { r.def.hdr.flags = 1u << bit; }));
   }
+  const std::tuple<std::string, uint32_t, std::string> flags[] = {
+      {"names_without_a_name", RICCI_PRIM_NAMES, "h.op: has RICCI_PRIM_NAMES, but no attribute `name`"},
+      {"saves_inside_without_a_rule", RICCI_PRIM_SAVES_INSIDE, "h.op: has RICCI_PRIM_SAVES_INSIDE, but partial_eval"}};
+  for (const auto& [name, flag, said] : flags) {
+    out.push_back(Registered(name, {said}, [flag = flag](RowUnderTest& r) { r.def.hdr.flags = flag; }));
+  }
   for (const BadText& bad : BadTexts(256)) {
     out.push_back(
         Registered("name_" + bad.name, {"primitive: name", bad.said}, [=](RowUnderTest& r) { r.def.name = bad.text; }));

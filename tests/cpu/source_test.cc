@@ -249,7 +249,8 @@ TEST_F(SourceRows, AreNotSeenElsewhere) {
   o.devices = &on;
   o.n_devices = 1;
   ricci_executable* x = nullptr;
-  EXPECT_EQ(Message(ricci_compile(f.get(), &o, &x)), "test:1: test.sum_last: no lowering for target ref");
+  EXPECT_EQ(Message(ricci_compile(f.get(), &o, &x)),
+            "test:1: test.sum_last: no lowering for target ref; SOURCE for `cpu` is for another target");
 }
 
 // ---- wrong sources ----

@@ -93,6 +93,45 @@ TEST_F(CheckPrimitive, UnwrittenElement) {
             "test.unwritten: example 0: law written: element 5 of result 0 was never written by the lowering");
   EXPECT_EQ(v.failing.size(), 1u);
 }
+// What passes believe: each claim that does not hold, and its counterpart that does.
+TEST_F(CheckPrimitive, ClaimsThatDoNotHold) {
+  const auto expect = [&](const char* name, const std::string& why) {
+    const std::string want = std::string(name) + ": example 0: law rules: " + why;
+    EXPECT_EQ(Check(name).message.substr(0, want.size()), want);
+  };
+  expect("test.commutes", "the row has RICCI_PRIM_COMMUTATIVE, but with its operands exchanged result 0, element 0 is");
+  expect("test.commutes_alone", "the row has RICCI_PRIM_COMMUTATIVE, but takes 1 operand");
+  expect("test.view", "the row has RICCI_PRIM_VIEW, but element 0 of the result is none of operand 0");
+  expect("test.checked", "a lowering checks its operands (ricci_kernel_check), so a run may fail");
+  expect("test.other_elsewhere", "its lowering for `elsewhere`: result 0, element 0 is");
+  for (const char* name :
+       {"test.product_commutes", "test.view_of_all", "test.checked_and_says_so", "test.same_elsewhere"}) {
+    EXPECT_EQ(Check(name, /*device=*/"").message, "");
+  }
+}
+TEST_F(CheckPrimitive, ALoweringThatWritesToItsOperand) {
+  ExpectCaught("test.over_operand", "written");
+  EXPECT_EQ(Check("test.over_operand").message,
+            "test.over_operand: example 0: law written: element 4 of operand 0 was changed by the lowering, which may "
+            "only read it");
+}
+TEST_F(CheckPrimitive, ADerivativeThatChangesTheResult) {
+  ExpectCaught("test.other_result", "jvp");
+  const Verdict v = Check("test.other_result");
+  EXPECT_NE(v.message.find("it changes the value: result 0, element 0 is "), std::string::npos) << v.message;
+  EXPECT_TRUE(v.failing.contains("transpose"));
+}
+TEST_F(CheckPrimitive, PartsOfComplexNumbersAreNamed) {
+  const std::string said = Check("test.other_part").message;
+  EXPECT_NE(said.find("result 0, element 0 (real part) is "), std::string::npos) << said;
+}
+TEST_F(CheckPrimitive, KeysAreDrawnAndCompared) {
+  const Verdict right = Check("test.keys", /*device=*/"");
+  EXPECT_EQ(right.message, "");
+  EXPECT_GT(right.comparisons.at("batch"), 0u);
+  ExpectAmong("test.wrong_keys", "batch");
+  EXPECT_NE(Check("test.wrong_keys").message.find(" (lower word) is "), std::string::npos);
+}
 TEST_F(CheckPrimitive, WrongFactors) { ExpectCaught("test.wrong_factors", "factors"); }
 TEST_F(CheckPrimitive, WrongPlaces) {
   const auto expect = [&](const std::string& name, const std::string& why) {

@@ -3,27 +3,35 @@
 // A second-order mistake is in the primitive that a rule emits: its value is right, so the first order sees nothing.
 #ifndef RICCI_TESTS_CHECK_MUTATED_ROWS_H_
 #define RICCI_TESTS_CHECK_MUTATED_ROWS_H_
+#include <algorithm>
+
 #include "ricci/plugin.hpp"
+#include "ricci/writer.h"
 
 namespace ricci::testing::mutated {
 
 // ---- x^3: elementwise ----
 inline Value CubeDerivative(const Value& x, const Value&) { return lax::mul(3.0, lax::square(x)); }
 inline Value WrongSign(const Value& x, const Value&) { return lax::mul(-3.0, lax::square(x)); }
+// Of complex numbers; wrong in the imaginary part of the slope.
+inline Value OtherPart(const Value& x, const Value&) {
+  const Value slope = CubeDerivative(x, x);
+  return lax::complex(lax::real(slope), lax::mul(2.0, lax::imag(slope)));
+}
 inline Scalar Cube(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0] * in[0]; }
 inline Scalar Halved(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] * in[0]; }
 inline Scalar Copied(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0]; }
 inline Values Itself(const Eqn&, std::span<const Value> in) { return {in[0]}; }
 
 template <ScalarRule scalar = Cube>
-constexpr Row Elementwise(std::string_view name, JvpRule jvp) {
+constexpr Row Elementwise(std::string_view name, JvpRule jvp, std::string_view examples = rules::kOneReal) {
   return {.name = name,
-          .type = rules::Same<1, kFloats>,
+          .type = rules::Same<1, kInexact>,
           .jvp = jvp,
           .batch = rules::kElementwise,
           .lowerings = lower::Scalar<scalar>,
           .missing = rules::kNotLinear,
-          .examples = rules::kOneReal};
+          .examples = examples};
 }
 constexpr Row WithFactors(Row row, std::string_view factors) {
   row.factors = factors;
@@ -82,6 +90,45 @@ inline Value TwiceBySecond(const Eqn& e, const Value& t, std::span<const Value> 
 inline Value WrongCt(const Eqn&, const Value& ct, std::span<const Value>) { return ct; }
 
 inline constexpr char kWrongSlope[] = "test.wrong_slope", kSlopeByProduct[] = "test.slope_by_product";
+
+// ---- claims that do not hold ----
+inline Scalar Minus(KernelBuilder&, const Eqn&, std::span<const Scalar> in) { return in[0] - in[1]; }
+inline Scalar Raised(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in) {
+  return in[0] + k.Constant(e.in(0).dtype(), 1.0);
+}
+template <size_t n, ScalarRule scalar>
+constexpr Row Claiming(std::string_view name, uint32_t flags, std::string_view examples) {
+  return {.name = name,
+          .flags = flags,
+          .type = rules::Same<n, kInexact>,
+          .batch = rules::kElementwise,
+          .lowerings = lower::Scalar<scalar>,
+          .missing = "jvp, transpose: not of interest here",
+          .examples = examples};
+}
+// Its jvp gives another result than it does itself.
+inline void OtherResult(const Eqn& e, Jvp& a) {
+  a.out = {lax::mul(2.0, e.Emit(a.primals))};
+  a.out_tangents[0] = lax::mul(CubeDerivative(a.primals[0], a.out[0]), a.tangents[0]);
+}
+// The batch of keys in reverse order is not reversed.
+inline Values KeysReversed(const Eqn&, std::span<const Value> in) { return {lax::rev(in[0], Shape{0})}; }
+inline Batched FlipBatchOfKeys(const Eqn&, const Batched& x) {
+  return {lax::rev(x.value, Shape{x.dim == 0 ? 1 : 0}), x.dim};
+}
+inline Batched KeysUnmoved(const Eqn&, const Batched& x) { return x; }
+inline ArrayTypes KeyType(const Eqn& e) {
+  e.WantOperands(1);
+  return e.in(0);
+}
+constexpr Row RowOfKeys(std::string_view name, BatchRule batch) {
+  return {.name = name,
+          .type = KeyType,
+          .batch = batch,
+          .lowerings = lower::Decompose<KeysReversed>,
+          .missing = "jvp, transpose: keys have no tangents",
+          .examples = "(key[4])"};
+}
 
 // ---- a matrix with its rows in reverse order: linear ----
 inline const Shape kFirst = {0}, kSecond = {1};
@@ -187,6 +234,20 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<Cube>,
      .missing = "jvp, transpose, batch: none",
      .examples = "(f64[3])"},
+    Claiming<2, Minus>("test.commutes", RICCI_PRIM_COMMUTATIVE, rules::kTwoReals),
+    Claiming<1, Copied>("test.commutes_alone", RICCI_PRIM_COMMUTATIVE, rules::kOneReal),
+    Claiming<2, Product>("test.product_commutes", RICCI_PRIM_COMMUTATIVE, rules::kTwoReals),
+    Claiming<1, Raised>("test.view", RICCI_PRIM_VIEW, rules::kOneReal),
+    Claiming<1, Copied>("test.view_of_all", RICCI_PRIM_VIEW, "(f64[2,3]); (c128[3])"),
+    Claiming<1, Copied>("test.checked", 0, rules::kOneReal),
+    Claiming<1, Copied>("test.checked_and_says_so", RICCI_PRIM_MAY_FAIL, rules::kOneReal),
+    Claiming<1, Copied>("test.other_elsewhere", 0, rules::kOneReal),
+    Claiming<1, Copied>("test.same_elsewhere", 0, rules::kOneReal),
+    Claiming<1, Copied>("test.over_operand", 0, rules::kOneReal),
+    Elementwise("test.other_result", OtherResult),
+    Elementwise("test.other_part", rules::Derivative<OtherPart>, "(c128[2])"),
+    RowOfKeys("test.keys", rules::BatchFirstOperand<FlipBatchOfKeys>),
+    RowOfKeys("test.wrong_keys", rules::BatchFirstOperand<KeysUnmoved>),
     RowOfFlip(kFlip, rules::kLinear, kRightTranspose, kRightBatch),
     RowOfFlip(kFlipTangent, DoubledTangent, kRightTranspose, kRightBatch),
     RowOfFlip(kFlipTranspose, rules::kLinear, rules::TransposeFirst<Unflipped>, kRightBatch),
@@ -210,17 +271,53 @@ inline ricci_status* SquareOnCpu(void*, ricci_kernel_builder* k, const ricci_op*
   const ricci_sval both[] = {in[0], in[0]};
   return ricci_kernel_scalar(k, RICCI_S_MUL, 0, both, 2, out);
 }
+// The operand, if it is above -9.
+inline ricci_status* AboveMinusNine(void*, ricci_kernel_builder* k, const ricci_op*, const ricci_sval* in,
+                                    ricci_sval* out) {
+  ricci_writer w = ricci_writer_of_kernel(k);
+  const ricci_sval above = ricci_write_binary(&w, RICCI_S_GT, in[0], ricci_write_like(&w, in[0], -9));
+  ricci_write_check(&w, above, RICCI_OUT_OF_RANGE, "the element is -9 or less");
+  *out = in[0];
+  return ricci_writer_finish(&w);
+}
+inline ricci_status* Same(void*, ricci_kernel_builder*, const ricci_op*, const ricci_sval* in, ricci_sval* out) {
+  *out = in[0];
+  return nullptr;
+}
+// A function of the host that writes to its operand.
+inline ricci_status* NoPlan(void*, const ricci_op*, ricci_library_plan*) { return nullptr; }
+inline ricci_status* OverOperand(void*, const ricci_launch* l) {
+  auto* const x = static_cast<double*>(const_cast<void*>(l->in[0]));
+  std::copy_n(x, 6, static_cast<double*>(l->out[0]));
+  x[4] = -1;
+  return nullptr;
+}
+inline constexpr ricci_library kOverOperand = {{sizeof(ricci_library), 0, nullptr}, NoPlan, OverOperand, nullptr};
+
+// A lowering that goes before the row's own, of which SCALAR callbacks are called.
+struct Added {
+  const char *row, *target;
+  ricci_status* (*scalar)(void*, ricci_kernel_builder*, const ricci_op*, const ricci_sval*, ricci_sval*);
+  const ricci_library* library = nullptr;
+};
+inline constexpr Added kAdded[] = {
+    {"test.other_on_cpu", "cpu", SquareOnCpu},         {"test.other_elsewhere", "elsewhere", SquareOnCpu},
+    {"test.same_elsewhere", "elsewhere", Same},        {"test.checked", "*", AboveMinusNine},
+    {"test.checked_and_says_so", "*", AboveMinusNine}, {"test.over_operand", "*", nullptr, &kOverOperand}};
 inline ricci_status* Attach(void*, ricci_ctx* ctx) {
   if (ricci_status* s = AttachRows(ctx, kTables)) return s;
-  ricci_prim prim = 0;
-  if (ricci_status* s = ricci_prim_find(ctx, "test.other_on_cpu", 17, &prim)) return s;
-  ricci_lowering l{};
-  l.hdr.size = sizeof l;
-  l.kind = RICCI_LOWER_SCALAR;
-  l.priority = 1;
-  l.target = {"cpu", 3};
-  l.scalar = SquareOnCpu;
-  return ricci_prim_add_lowering(ctx, prim, &l);
+  for (const Added& added : kAdded) {
+    const ricci_str name = ricci_str_of(added.row);
+    ricci_prim prim = 0;
+    if (ricci_status* s = ricci_prim_find(ctx, name.ptr, name.len, &prim)) return s;
+    ricci_lowering l = ricci_lowering_of(added.library != nullptr ? RICCI_LOWER_LIBRARY : RICCI_LOWER_SCALAR);
+    l.priority = 1;
+    l.target = ricci_str_of(added.target);
+    l.scalar = added.scalar;
+    l.library = added.library;
+    if (ricci_status* s = ricci_prim_add_lowering(ctx, prim, &l)) return s;
+  }
+  return nullptr;
 }
 constexpr ricci_plugin kPlugin = Describe("test", "1", Attach);
 inline ricci_status* Query(const ricci_host_info*, const ricci_plugin** out) {

@@ -2,6 +2,8 @@
 // a decomposition or is an error, which names primitive, rule and place.
 #include "transform/rules.h"
 
+#include "base/status_abi.h"
+#include "trace/attrs.h"
 #include "transform/grad.h"
 #include "transform/transform_fixture.h"
 #include "transform/transpose.h"
@@ -200,6 +202,102 @@ TEST_F(Rules, ATransformableDecompositionSuppliesEveryRule) {
   const auto batch = Get(Batch("test.product"));
   EXPECT_EQ(batch.out_batched, Mask{1});
   EXPECT_EQ(Run(batch.program, {{1, 2, 3, 4, 5, 6}, y})[0], (Numbers{5, 14, 15, 28, 25, 42}));
+}
+
+// `next` of its operands, or `next` within the body of a call: a decomposition that never ends.
+ricci_lowering LeadsTo(const char* next, bool within, bool twice) {
+  struct To {
+    std::string next;
+    bool within, twice;
+  };
+  static std::vector<std::unique_ptr<To>> all;  // rows outlive the test
+  ricci_lowering l = Product(RICCI_LOWERING_TRANSFORMABLE);
+  l.self = all.emplace_back(std::make_unique<To>(To{next, within, twice})).get();
+  l.decompose = [](void* self, ricci_builder* abi, const ricci_op*, const ricci_val* in, ricci_val* out) {
+    const To& to = *static_cast<const To*>(self);
+    trace::Builder& b = *trace::FromAbi(abi);
+    const auto step = [&](trace::Builder& at, const trace::Val* x) -> absl::StatusOr<trace::Val> {
+      RICCI_ASSIGN(const trace::Val one, at.Emit1(to.next, {}, {x, 2}));
+      if (!to.twice) return one;
+      const trace::Val both[] = {one, x[1]};
+      return at.Emit1(to.next, {}, both);
+    };
+    const auto body = [&]() -> absl::StatusOr<trace::Val> {
+      if (!to.within) return step(b, in);
+      const ir::TypeId types[] = {b.type_id(in[0]), b.type_id(in[1])};
+      RICCI_ASSIGN(const auto nested, b.Nest("body", types));
+      RICCI_ASSIGN(const trace::Val result, step(*nested, nested->params().data()));
+      RICCI_ASSIGN(const ir::ProgramRef f, nested->Finish({&result, 1}));
+      ricci_program* slot = nullptr;
+      const ricci_attr held = trace::ProgramAttr("body", *f, slot);
+      return b.Emit1("call", {&held, 1}, {in, 2});
+    };
+    absl::StatusOr<trace::Val> made = body();
+    if (!made.ok()) return base::ToAbi(made.status());
+    out[0] = *made;
+    return kOk;
+  };
+  return l;
+}
+
+// By every transform, through any number of rows: a status, not the end of the stack.
+TEST_F(Rules, ADecompositionThatNeverEndsIsAnError) {
+  struct Case {
+    std::string row, next;
+    bool within, twice;
+  };
+  const Case cases[] = {
+      {"test.self", "test.self", false, false},    {"test.there", "test.back", false, false},
+      {"test.back", "test.there", false, false},   {"test.both", "test.both", false, true},
+      {"test.inside", "test.inside", true, false}, {"test.inside_twice", "test.inside_twice", true, true}};
+  for (const Case& c : cases) {
+    const ricci_lowering lowering = LeadsTo(c.next.c_str(), c.within, c.twice);
+    const ricci_lowering* const lowerings[] = {&lowering};
+    AddRow(c.row, [&](ricci_prim_def& d) { d.lowerings = lowerings, d.n_lowerings = 1; });
+  }
+  for (const Case& c : cases) {
+    const ir::ProgramRef f = One(c.row);
+    const absl::Status all[] = {transform::Jvp(*f, Mask{1, 0}).status(),
+                                transform::Transpose(*f, Mask{1, 0}, {}, false).status(),
+                                transform::Batch(*f, Mask{1, 0}, 3, "axis").status()};
+    for (const absl::Status& s : all) {
+      const std::string message(s.message());
+      const bool said = message.find("its decomposition never ends") != message.npos ||
+                        message.find("programs nested deeper than 256") != message.npos;
+      EXPECT_TRUE(!s.ok() && said) << c.row << ": " << s;
+    }
+  }
+  EXPECT_EQ(ErrorOf(Jvp("test.self"), absl::StatusCode::kInvalidArgument), "test.self: its decomposition never ends");
+}
+
+// What has no tangent needs no rule for it: an effect, an integer.
+TEST_F(Rules, ResultsWithoutTangentsNeedNoJvpRule) {
+  AddRow("test.effect", [](ricci_prim_def& d) {
+    d.hdr.flags = RICCI_PRIM_EFFECTFUL;
+    d.abstract_eval = [](void*, ricci_builder* b, const ricci_op*) {
+      return ricci_builder_set_out_types(b, nullptr, 0);
+    };
+  });
+  AddRow("test.count", [](ricci_prim_def& d) {
+    d.abstract_eval = [](void*, ricci_builder* b, const ricci_op* op) {
+      const ricci_type_desc i = ricci_type_desc_of(RICCI_I32, 0, nullptr);
+      ricci_type t = 0;
+      ricci_status* const s = ricci_type_make(op->ctx, &i, &t);
+      return s != nullptr ? s : ricci_builder_set_out_types(b, &t, 1);
+    };
+  });
+  const ir::ProgramRef f = Parse(R"(
+program f(%x: f64[2]) {
+  test.effect(%x)
+  %n: i32[] = test.count(%x)
+  return %x, %n
+})");
+  EXPECT_EQ(Text(Get(transform::Jvp(*f, Mask{1})).program), R"(
+program f(%0: f64[2], %1: f64[2]) {
+  test.effect(%0)
+  %2: i32[] = test.count(%0)
+  return %0, %2, %1
+})");
 }
 
 TEST_F(Rules, AnOrdinaryDecompositionDoesNot) {
