@@ -59,7 +59,8 @@ constexpr Row kRows[] = {{.name = "platform_index",
                           .factors = " -> ",
                           .lowerings = kLowerings,
                           .missing = "transpose: it has no operand; batch: it has no operand",
-                          .examples = "() platforms=\"cuda,rocm;cpu;*\"; () platforms=\"*\""}};
+                          // Equal on all devices: that each has a group of its own is no law.
+                          .examples = "() platforms=\"rocm;cpu,cuda;*\"; () platforms=\"*\""}};
 
 }  // namespace
 

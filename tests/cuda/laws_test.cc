@@ -62,13 +62,7 @@ void ExpectLaws(const std::string& row, ricci_plugin_query_fn plugin) {
   ExpectLaws(runner, row, nullptr);
 }
 
-// Its value is the number of the platform, so `ref` has another one.
-constexpr std::string_view kOfPlatforms = "platform_index";
-
-TEST_P(CudaRowLaws, Hold) {
-  if (GetParam() == kOfPlatforms) GTEST_SKIP() << "its value is the platform's";
-  ExpectLaws(GetParam(), QuerySimulatedGpu);
-}
+TEST_P(CudaRowLaws, Hold) { ExpectLaws(GetParam(), QuerySimulatedGpu); }
 
 // What is transposed before it runs, and what has no results (host_functions_test.cc).
 TEST(CudaRows, OthersHaveNoExamples) {
@@ -80,7 +74,6 @@ TEST(CudaRows, OthersHaveNoExamples) {
 // One example of every row, another one for each commit, without the programs that the laws make of it.
 class CudaRowExamples : public ::testing::TestWithParam<std::string> {};
 TEST_P(CudaRowExamples, OneRuns) {
-  if (GetParam() == kOfPlatforms) GTEST_SKIP() << "its value is the platform's";
   const ProgramRunner runner;
   ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), QuerySimulatedGpu)));
   ricci_prim id = 0;

@@ -44,7 +44,17 @@ mistake() {  # WHAT SED_COMMAND MESSAGE
 }
 mistake no_flag '/RICCI_LOWERING_TRANSFORMABLE/d' "or its decomposition be flagged RICCI_LOWERING_TRANSFORMABLE"
 mistake other_name 's/ricci_plugin_query_cube/ricci_plugin_query_cubes/' "undefined reference to \`ricci_plugin_query_cube'"
+mistake itself 's/^  \*out = ricci_write_emit2.*/  ricci_write_same(\&w, in, out);/' "demo.cube: its decomposition never ends"
+mistake no_examples '/row.examples =/d' "demo.cube: the row has no examples"
+mistake false_claim 's/^  row.n_lowerings = 1;/&  row.hdr.flags = RICCI_PRIM_VIEW;/' \
+  "the row has RICCI_PRIM_VIEW, but element 0 of the result is none of operand 0"
 mistake same_array 's/emit2(&w, "mul", in\[0\], in\[0\])/emit2(\&w, "mul", in[0], out[0])/' "operand 1 is RICCI_VAL_NONE"
+
+echo "== a plugin that calls functions of C, libm's too"
+cp -R "$prefix/share/ricci/templates/c" "$work/calls_libm"
+sed -i -e '1a #include <math.h>\nstatic volatile double one = 1;' \
+  -e 's/^  row.n_lowerings = 1;/  row.n_lowerings = (uint32_t)pow(one, one);/' "$work/calls_libm/cube_plugin.c"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/calls_libm" check >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 
 echo "== without Ricci"
 cd "$work/templates/c"
