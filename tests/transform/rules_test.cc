@@ -270,6 +270,42 @@ TEST_F(Rules, ADecompositionThatNeverEndsIsAnError) {
   EXPECT_EQ(ErrorOf(Jvp("test.self"), absl::StatusCode::kInvalidArgument), "test.self: its decomposition never ends");
 }
 
+// Nor does a rule that transforms a program nested in its own, in which its operation is again.
+TEST_F(Rules, ARuleThatTransformsItselfIsAnError) {
+  using Transform = absl::Status (*)(const ir::Program& f);
+  static Transform again;
+  static const auto nested = [](ricci_builder* abi, const ricci_op* op) {
+    const auto within = [&]() -> absl::Status {
+      trace::Builder& b = *trace::FromAbi(abi);
+      RICCI_ASSIGN(const auto inner, b.Nest("inner", {op->in_types, op->n_in}));
+      RICCI_ASSIGN(const trace::Val out, inner->Emit1("test.recursive", {}, inner->params()));
+      RICCI_ASSIGN(const ir::ProgramRef f, inner->Finish({&out, 1}));
+      return again(*f);
+    };
+    return base::ToAbi(within());
+  };
+  AddRow("test.recursive", [](ricci_prim_def& d) {
+    d.jvp = [](void*, ricci_builder* b, const ricci_op* op, const ricci_jvp_args*) { return nested(b, op); };
+    d.transpose = [](void*, ricci_builder* b, const ricci_op* op, const ricci_transpose_args*) {
+      return nested(b, op);
+    };
+    d.batch = [](void*, ricci_builder* b, const ricci_op* op, const ricci_batch_args*) { return nested(b, op); };
+  });
+  const Transform all[] = {[](const ir::Program& f) {
+                             return transform::Jvp(f, Mask{1, 0}).status();
+                           },
+                           [](const ir::Program& f) {
+                             return transform::Transpose(f, Mask{1, 0}, {}, false).status();
+                           },
+                           [](const ir::Program& f) {
+                             return transform::Batch(f, Mask{1, 0}, 3, "axis").status();
+                           }};
+  for (const Transform t : all) {
+    again = t;
+    EXPECT_EQ(std::string(t(*One("test.recursive")).message()), "test.recursive: programs nested deeper than 256");
+  }
+}
+
 // What has no tangent needs no rule for it: an effect, an integer.
 TEST_F(Rules, ResultsWithoutTangentsNeedNoJvpRule) {
   AddRow("test.effect", [](ricci_prim_def& d) {
