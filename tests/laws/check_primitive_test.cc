@@ -109,6 +109,27 @@ TEST_F(CheckPrimitive, ClaimsThatDoNotHold) {
     EXPECT_EQ(Check(name, /*device=*/"").message, "");
   }
 }
+// A check of a lowering in C++ fails the run, with the primitive, its words and the place.
+TEST_F(CheckPrimitive, ACheckOfALoweringFailsTheRun) {
+  const Program p =
+      runner_.Parse("program f(%x: f64[2]) {\n  %y: f64[2] = test.checked_and_says_so(%x)\n  return %y\n}");
+  ricci_executable* x = nullptr;
+  ASSERT_TRUE(Ok(ricci_compile(p.get(), nullptr, &x)));
+  const auto run = [&](double low) {
+    const double elements[] = {1, low};
+    const Shape shape = {2};
+    ricci_array *in = nullptr, *out = nullptr;
+    const ricci_type type = ArrayType::Make(runner_.ctx(), DType::kF64, shape).id();
+    EXPECT_TRUE(Ok(ricci_array_from_host(ricci_device_get(runner_.ctx(), 0), type, elements, nullptr, &in)));
+    const std::string said = Told(ricci_executable_run(x, &in, 1, &out, 1, nullptr));
+    ricci_array_release(in);
+    ricci_array_release(out);
+    return said;
+  };
+  EXPECT_EQ(run(-8), "");
+  EXPECT_NE(run(-10).find("test.checked_and_says_so: the element is -9 or less"), std::string::npos) << run(-10);
+  ricci_executable_release(x);
+}
 TEST_F(CheckPrimitive, ALoweringThatWritesToItsOperand) {
   ExpectCaught("test.over_operand", "written");
   EXPECT_EQ(Check("test.over_operand").message,

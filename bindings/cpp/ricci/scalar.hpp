@@ -233,6 +233,11 @@ class KernelBuilder {
     otherwise();
     End();
   }
+  // Wherever this is reached, `pred` (a bool) must hold; otherwise the kernel goes on, so what follows must stay within
+  // bounds, and the run fails with `code` (RICCI_OUT_OF_RANGE) and `why`. The row needs RICCI_PRIM_MAY_FAIL.
+  void Require(Scalar pred, uint32_t code, std::string_view why) const {
+    Check(ricci_kernel_check(k_, pred.id, code, why.data(), why.size()));
+  }
   // f(Scalar i) for i from lo to hi - 1, combined by RICCI_S_ADD, MUL, MAX, MIN, AND, OR or XOR.
   template <typename F>
   Scalar Reduce(uint32_t combiner, int64_t n, F&& f) const {
