@@ -60,7 +60,7 @@ impl<'a> Attributes<'a> {
     }
     fn find(&self, name: &str) -> &sys::ricci_attr {
         let found = self.list.iter().find(|a| crate::error::text(a.name) == name);
-        let why = "that it does not declare, or that is left out";
+        let why = "that it does not declare, or that is left out: ask `has` for one that may be";
         found.unwrap_or_else(|| panic!("the primitive asks for an attribute `{}` {}", name, why))
     }
     fn of_kind(&self, name: &str, kind: Kind) -> &sys::ricci_attr {

@@ -1,7 +1,7 @@
 //! Rules of one's own: what they compute, the laws that they obey, the kernels that they become part of, and what a
 //! rule that panics, refuses or forgets something says.
-use ricci::plugin::{Attributes, Batch, Jvp, Kernel, Primitive, Rule, Scalar, Transpose};
-use ricci::{Attribute, Code, Context, Program, Result, Type, Value, F32};
+use ricci::plugin::{Attributes, Batch, Jvp, Kernel, Kind, Primitive, Rule, Scalar, Transpose};
+use ricci::{Attribute, Code, Context, Program, Result, Type, Value, F32, F64};
 
 #[path = "../../collision/src/capsules.rs"]
 mod capsules;
@@ -261,6 +261,100 @@ fn a_rule_that_gives_too_little_is_named() -> Result<()> {
         assert!(e.message().contains(&format!("rule {} of plugin broken", rule)), "{}", e);
         assert!(e.message().contains(what), "{}", e);
     }
+    Ok(())
+}
+
+/// Attributes of every kind, most of which may be left out.
+struct Optional;
+impl Primitive for Optional {
+    fn name(&self) -> &str {
+        "test.optional"
+    }
+    fn doc(&self) -> &str {
+        "y = test.optional(x): x times `by`, through `via`, plus the sum of `plus` and `more`, without sign if `unsigned`"
+    }
+    fn examples(&self) -> &str {
+        "(f64[3]) by=2; (f64[3]) by=-1 via=f64 plus=[1.5,2.0] more=[] unsigned=true note=\"a\"; (f64[0]) by=0 more=[3]; order=0 (f64[3]) by=2 via=f32"
+    }
+    fn attributes(&self) -> Vec<(&'static str, Kind)> {
+        vec![
+            ("by", Kind::Int),
+            ("via", Kind::DType),
+            ("plus", Kind::Floats),
+            ("more", Kind::Ints),
+            ("unsigned", Kind::Bool),
+            ("note", Kind::Text),
+        ]
+    }
+    fn optional(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("via", "that of x"), ("plus", "[]"), ("more", "[]"), ("unsigned", "false"), ("note", "")]
+    }
+    fn types(&self, operands: &[Type], a: &Attributes<'_>) -> std::result::Result<Vec<Type>, String> {
+        match a.has("note") && a.text("note") == "no" {
+            true => Err(format!("note is no, for {}", operands[0])),
+            false => Ok(operands.to_vec()),
+        }
+    }
+    fn decompose(&self, x: &[Value], a: &Attributes<'_>) -> Vec<Value> {
+        let (own, via) = (x[0].dtype(), if a.has("via") { a.dtype("via") } else { x[0].dtype() });
+        let more: f64 = if a.has("more") { a.ints("more").iter().sum::<i64>() as f64 } else { 0.0 };
+        let plus: f64 = if a.has("plus") { a.floats("plus").iter().sum() } else { 0.0 };
+        let y = (&x[0] * a.int("by") as f64).astype(via).astype(own) + (plus + more);
+        vec![if a.has("unsigned") && a.bool("unsigned") { y.abs() } else { y }]
+    }
+}
+
+#[test]
+fn attributes_may_be_left_out() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("test", || vec![Box::new(Optional)])? };
+    ctx.check_primitive("test.optional")?;
+    let of = |attributes: &[Attribute]| {
+        ctx.trace("f", F64.shape(&[2]), |x| x.emit("test.optional", attributes, &[], 1).remove(0))
+    };
+    let by = || Attribute::int("by", -2);
+    let run = |f: Program| -> Result<Vec<f64>> { f.compile()?.run(&[&ctx.array(&[1.0f64, 0.1], &[2])?])?[0].to_vec::<f64>() };
+    assert_eq!(run(of(&[by()])?)?, [-2.0, -0.2]);
+    let narrow = of(&[by(), Attribute::dtype("via", F32), Attribute::floats("plus", &[0.5]), Attribute::ints("more", &[1, 2])])?;
+    assert_eq!(run(narrow)?, [1.5, f64::from(-0.2f32) + 3.5]);
+    assert_eq!(run(of(&[by(), Attribute::bool("unsigned", true)])?)?, [2.0, 0.2]);
+    let missing = of(&[]).unwrap_err();
+    assert!(missing.message().contains("by"), "{}", missing);
+    let refused = of(&[by(), Attribute::text("note", "no")]).unwrap_err();
+    assert!(refused.message().contains("note is no, for f64[2]"), "{}", refused);
+    Ok(())
+}
+
+/// Asks for an attribute that is left out.
+struct Careless;
+impl Primitive for Careless {
+    fn name(&self) -> &str {
+        "test.careless"
+    }
+    fn doc(&self) -> &str {
+        ""
+    }
+    fn examples(&self) -> &str {
+        ""
+    }
+    fn attributes(&self) -> Vec<(&'static str, Kind)> {
+        vec![("axis", Kind::Int)]
+    }
+    fn optional(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("axis", "0")]
+    }
+    fn types(&self, operands: &[Type], a: &Attributes<'_>) -> std::result::Result<Vec<Type>, String> {
+        a.int("axis");
+        Ok(operands.to_vec())
+    }
+}
+
+#[test]
+fn a_rule_that_forgets_what_may_be_left_out_is_told() -> Result<()> {
+    let mut ctx = Context::new()?;
+    unsafe { ctx.add_primitives("test", || vec![Box::new(Careless)])? };
+    let e = ctx.trace("f", F32.shape(&[4]), |x| x.emit("test.careless", &[], &[], 1).remove(0)).unwrap_err();
+    assert!(e.message().contains("`axis` that it does not declare, or that is left out: ask `has`"), "{}", e);
     Ok(())
 }
 
