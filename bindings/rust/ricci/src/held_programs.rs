@@ -69,16 +69,16 @@ impl<'a> PartialEval<'a> {
     /// The results of `f`, a program that does what the operation does, split as this asks for. That is all there is to
     /// do for an operation that can be written by operations that can be split.
     pub fn split(&self, f: &Program) -> Result<Vec<Value>> {
-        let n = f.results().len();
+        let (n, flags) = (f.results().len(), self.raw.hdr.flags & sys::RICCI_PARTIAL_EVAL_APART);
         let parts = if self.again() {
             // With every result listed twice, of which the second ones are in the other half, this is a split like others.
             let twice = f.context().trace(&f.name(), f.params(), |x| {
                 let results = f.call(&x.iter().collect::<Vec<_>>());
                 [&results[..], &results[..]].concat()
             })?;
-            twice.partial_eval(self.known, &self.policy(), &[vec![false; n], vec![true; n]].concat())?
+            twice.halves(self.known, &self.policy(), &[vec![false; n], vec![true; n]].concat(), flags)?
         } else {
-            f.partial_eval(self.known, &self.policy(), &vec![false; n])?
+            f.halves(self.known, &self.policy(), &vec![false; n], flags)?
         };
         let of = |known| self.operands.iter().zip(self.known).filter(move |(_, k)| **k == known).map(|(x, _)| x);
         let mut first = parts.known.call(&of(true).collect::<Vec<_>>());

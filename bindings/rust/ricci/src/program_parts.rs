@@ -22,6 +22,15 @@ pub struct Halves {
     /// How many residuals there are.
     pub residuals: usize,
 }
+impl Halves {
+    /// The parameter of [`known`](Halves::known) that residual `i` is, unchanged; `None` if it is computed.
+    pub fn residual_param(&self, i: usize) -> Option<usize> {
+        let result = self.known.results().len() - self.residuals + i;
+        // SAFETY: the program lives.
+        let param = unsafe { sys::ricci_program_result_param(self.known.raw(), result as u32) };
+        usize::try_from(param).ok()
+    }
+}
 
 impl Program {
     #[track_caller]
@@ -67,13 +76,24 @@ impl Program {
     /// it is known or not.
     #[track_caller]
     pub fn partial_eval(&self, known: &[bool], policy: &str, unknown: &[bool]) -> Result<Halves> {
+        self.halves(known, policy, unknown, 0)
+    }
+    /// The same for halves that run in loops of their own, as those of a loop do: nothing has to keep what the second one
+    /// computes again apart from what the first one computed.
+    #[track_caller]
+    pub fn partial_eval_apart(&self, known: &[bool], policy: &str, unknown: &[bool]) -> Result<Halves> {
+        self.halves(known, policy, unknown, sys::RICCI_PARTIAL_EVAL_APART)
+    }
+    #[track_caller]
+    pub(crate) fn halves(&self, known: &[bool], policy: &str, unknown: &[bool], flags: u32) -> Result<Halves> {
         self.expect_flags("parameters", known, self.params().len())?;
         self.expect_flags("results", unknown, self.results().len())?;
         let forced = bytes_of_flags(unknown);
         let known = bytes_of_flags(known);
         let (mut results, mut residuals) = (vec![0; self.results().len()], 0);
         let (mut first, mut last) = (ptr::null_mut(), ptr::null_mut());
-        let hdr = crate::context::header::<sys::ricci_partial_eval_opts>();
+        let mut hdr = crate::context::header::<sys::ricci_partial_eval_opts>();
+        hdr.flags = flags;
         let options = sys::ricci_partial_eval_opts { hdr, force_unknown: forced.as_ptr(), policy: view(policy) };
         check(unsafe {
             sys::ricci_partial_eval(

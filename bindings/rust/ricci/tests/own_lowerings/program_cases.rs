@@ -177,6 +177,23 @@ fn what_is_left_out_simplifies() -> Result<()> {
 }
 
 #[test]
+fn halves_say_which_residuals_are_parameters() -> Result<()> {
+    let text = "program f(%x: f64[], %c: f64[], %y: f64[]) {
+        %s: f64[] = sin(%x)  %t: f64[] = mul(%c, %y)  %p: f64[] = mul(%s, %t)  return %p }";
+    let f = context()?.parse(text, "f")?;
+    let halves = f.partial_eval(&[true, true, false], "", &[false])?;
+    let mut params: Vec<Option<usize>> = (0..halves.residuals).map(|i| halves.residual_param(i)).collect();
+    params.sort();
+    assert_eq!(params, [None, Some(1)]);
+    // In loops of their own, what is computed again needs no mark that keeps it apart.
+    let again = f.checkpoint()?;
+    let known = [true, true, false];
+    assert!(again.partial_eval(&known, "", &[false])?.unknown.to_string().contains("differentiated=true"));
+    assert!(!again.partial_eval_apart(&known, "", &[false])?.unknown.to_string().contains("differentiated=true"));
+    Ok(())
+}
+
+#[test]
 fn flags_are_counted() -> Result<()> {
     let f = context()?.parse(TEXT, "f")?;
     let e = f.partial_eval(&[true], "", &[false]).unwrap_err();
