@@ -158,14 +158,15 @@ void ObjectUnit::AddFunction(const LlvmBuilder& l, const ricci_plan& plan, const
   LLVMPositionBuilderAtEnd(l.b, start);
   std::vector<V> inputs, outputs;
   for (uint32_t i = 0; i < n; ++i) (i < plan.n_inputs ? inputs : outputs).push_back(LLVMGetParam(f, i));
-  V workspace = nullptr;
-  if (own_workspace_) {
-    LLVMTypeRef memory = LLVMArrayType2(l.i8(), std::max<uint64_t>(Aligned(plan.arena_bytes) + scratch, 1));
+  V workspace = LLVMConstNull(l.ptr());
+  const uint64_t bytes = Aligned(plan.arena_bytes) + scratch;
+  if (own_workspace_ && bytes != 0) {
+    LLVMTypeRef memory = LLVMArrayType2(l.i8(), bytes);
     workspace = LLVMAddGlobal(l.module, memory, "workspace");
     LLVMSetInitializer(workspace, LLVMConstNull(memory));
     LLVMSetLinkage(workspace, LLVMInternalLinkage);
     LLVMSetAlignment(workspace, kAlignment);
-  } else {
+  } else if (!own_workspace_) {
     workspace = AlignedPointer(l, LLVMGetParam(f, n));
   }
   V args = l.Alloca(LLVMArrayType2(l.i8(), sizeof(ricci_run_args)), "args");

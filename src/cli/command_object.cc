@@ -222,7 +222,7 @@ ObjectFunction Described(const Arguments& arguments, const Function& f, const ri
   ricci_executable_info(x, &s);
   const uint64_t bytes = (s.arena_bytes + 63) / 64 * 64 + s.scratch_bytes;
   const bool own = arguments.option_or("workspace", "caller") == "own";
-  return {f.name, f.what, SignatureOf(f.program.get()), ChecksOf(x), bytes == 0 || own ? 0 : bytes + 63, own};
+  return {f.name, f.what, SignatureOf(f.program.get()), ChecksOf(x), bytes == 0 ? 0 : own ? bytes : bytes + 63, own};
 }
 
 struct Written {

@@ -92,7 +92,8 @@ std::string Function(const Session& session, const ObjectFunction& f) {
   }
   const std::string macro = WorkspaceMacro(f.name);
   if (f.own_workspace) {
-    text += " * Its working memory is in the object: one call at a time, of all threads. */\n";
+    text += f.workspace_bytes == 0 ? " * It needs no working memory. */\n"
+                                   : " * Its working memory is in the object: one call at a time, of all threads. */\n";
   } else {
     text += " *   workspace: " + macro + " bytes at any address; NULL if that is 0 */\n";
     text += "#define " + macro + " " + std::to_string(f.workspace_bytes) + "u\n";

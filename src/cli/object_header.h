@@ -14,8 +14,8 @@ struct ObjectFunction {
   std::string what;  // `program f of f.ricci`, `gradient of ...`
   Signature signature;
   std::vector<std::string> checks;  // by number, what it means that one does not hold
-  uint64_t workspace_bytes = 0;     // for the caller to give; 0: none
-  bool own_workspace = false;       // it has memory of its own
+  uint64_t workspace_bytes = 0;     // for the caller to give, unless it is its own; 0: none
+  bool own_workspace = false;
 };
 
 // Whether C and C++ have `name` as a free identifier; else what is wrong with it.

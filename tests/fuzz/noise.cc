@@ -172,8 +172,9 @@ class Noise {
                                std::any_of(eqn.attrs.begin(), eqn.attrs.end(),
                                            [](const ricci_attr& a) { return !ir::Programs(a).empty(); });
                            for (Val& v : out) {
-                             const bool size = name == "abs" && IsComplex(Of(b, in[0]));
-                             if ((size || !IsOneOf(kExact, name)) && !holds_programs) {
+                             // A size is a root, a sign a quotient by it.
+                             const bool rounds = (name == "abs" || name == "sign") && IsComplex(Of(b, in[0]));
+                             if ((rounds || !IsOneOf(kExact, name)) && !holds_programs) {
                                RICCI_ASSIGN(v, MoveResult(b, name, in, v));
                              } else if (rounding_ == Rounding::kAll && IsInexact(Of(b, v))) {
                                RICCI_ASSIGN(v, MoveBy(b, v, StepOfConversion(name, Of(b, v), eqn)));

@@ -38,6 +38,11 @@ constexpr char kLibraryHeaders[] =
     "#include <errno.h>\n#include <math.h>\n#include <signal.h>\n#include <stdint.h>\n#include <stdio.h>\n"
     "#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n";
 
+// Fails at a section of memory that can be written.
+constexpr char kWritten[] =
+    R"({ sub(/.*\]/, "") } $1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /rel\.ro/ && $5 !~ /^0+$/ { print; bad = 1 } )"
+    R"(END { exit bad })";
+
 // All that objects may want but libm.
 constexpr char kMemory[] =
     "#include <stddef.h>\n"
@@ -68,6 +73,7 @@ CommandEnd ObjectBatch::Compile(const std::string& text, const std::string& word
   ++n_programs_;
   includes_ += Text("#include \"", name, ".h\"\n");
   objects_ += " " + Path(object);
+  if (!options.own_workspace) unchanging_ += " " + Path(object);
   for (const ObjectFunction& f : functions) {
     uint32_t n[2] = {};
     const ricci_type* types[2] = {};
@@ -96,6 +102,9 @@ Complaint ObjectBatch::Link() const {
                            "const struct ricci_fuzz_function ricci_fuzz_functions[] = {\n" + table_ + "};\n");
   Write("headers.cc", kLibraryHeaders + includes_);
   Write("memory.c", kMemory);
+  if (!unchanging_.empty()) {
+    if (Complaint c = LinkCommand(Text("readelf -SW", unchanging_, " | awk '", kWritten, "'"))) return c;
+  }
   for (const char* language : {"c++11", "c++20"}) {
     if (Complaint c = LinkCommand(Text("g++", strict, "-std=", language, " -fsyntax-only ", Path("headers.cc"))))
       return c;

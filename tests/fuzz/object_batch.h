@@ -2,8 +2,8 @@
 // run there, each in a process of its own.
 //
 // Linking also checks what a header and an object promise: the headers are C99 or newer C, and C++, without a warning,
-// after those of the C library; the objects can be part of a shared object; and nothing is undefined but functions of
-// libm and memory.
+// after those of the C library; the objects can be part of a shared object; nothing is undefined but functions of libm
+// and memory; and nothing can be written but a workspace of an object's own.
 #ifndef RICCI_TESTS_FUZZ_OBJECT_BATCH_H_
 #define RICCI_TESTS_FUZZ_OBJECT_BATCH_H_
 #include "fuzz/object_job.h"
@@ -56,7 +56,7 @@ class ObjectBatch {
   const bool sanitized_;
   Folder folder_;
   size_t n_programs_ = 0, n_functions_ = 0;
-  std::string includes_, calls_, table_, objects_;
+  std::string includes_, calls_, table_, objects_, unchanging_;  // the last: objects without memory
 };
 
 }  // namespace ricci::testing

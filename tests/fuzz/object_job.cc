@@ -79,7 +79,7 @@ constexpr std::string_view kNames[] = {"int",
 constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
 constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
 constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
-                 kChecked = 0.15;
+                 kChecked = 0.15, kComplex = 0.12;
 
 uint32_t Count(const auto& list) { return static_cast<uint32_t>(list.size()); }
 
@@ -88,18 +88,26 @@ bool WantsGradients(const ObjectOptions& options) {
                      [](const std::string& d) { return d != "jvp"; });
 }
 
+bool IsPart(const ArrayType& t) { return t.dtype() == DType::kF32 || t.dtype() == DType::kF64; }
+
 // A builder of a program that begins as `p`, with its results.
 struct Extended {
   std::unique_ptr<ricci_builder, decltype(&ricci_builder_abandon)> builder{nullptr, ricci_builder_abandon};
   std::vector<ricci_val> params, results;
 
-  Extended(ricci_ctx* ctx, const Program& p) : results(ResultsOf(ctx, p.get()).size()) {
+  // With `complex`, arguments that can be parts of complex numbers are their sums.
+  Extended(ricci_ctx* ctx, const Program& p, bool complex = false) : results(ResultsOf(ctx, p.get()).size()) {
     std::vector<ricci_type> types;
-    for (const ArrayType& t : ParamsOf(ctx, p.get())) types.push_back(t.id());
+    for (const ArrayType& t : ParamsOf(ctx, p.get()))
+      types.push_back(complex && IsPart(t) ? t.WithDType(ComplexOf(t.dtype())).id() : t.id());
     params.resize(types.size());
     ricci_builder* b = nullptr;
     Check(ricci_builder_create(ctx, "f", 1, types.data(), Count(types), &b, params.data()));
     builder.reset(b);
+    for (ricci_val& v : params) {
+      const Value x{b, v};
+      if (complex && IsComplex(x.dtype())) v = lax::add(lax::real(x), lax::imag(x)).id;
+    }
     Check(ricci_builder_inline(b, p.get(), params.data(), Count(params), results.data(), Count(results)));
   }
   Program Finish() {
@@ -112,10 +120,10 @@ struct Extended {
 
 // The parameters to differentiate by: those of `--wrt`, or all that are floating.
 std::vector<uint32_t> Wanted(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
-  const Mask floating = FloatingOf(ParamsOf(ctx, p.get()));
+  const std::vector<ArrayType> params = ParamsOf(ctx, p.get());
   std::vector<uint32_t> all, some;
-  for (uint32_t i = 0; i < floating.size(); ++i) {
-    if (floating[i] == 0) continue;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    if (!IsFloat(params[i].dtype()) && !IsComplex(params[i].dtype())) continue;
     all.push_back(i);
     if (options.wrt >> (i % 64) & 1) some.push_back(i);
   }
@@ -191,6 +199,17 @@ Program WithScalarFirst(ricci_ctx* ctx, const Program& p, const ObjectOptions& o
   return e.Finish();
 }
 
+Program WithComplexNumbers(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
+  if (!options.complex) return p;
+  Extended e(ctx, p, /*complex=*/true);
+  const std::vector<ArrayType> types = ResultsOf(ctx, p.get());
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Value x{e.builder.get(), e.results[i]};
+    if (IsPart(types[i])) e.results[i] = lax::complex(x, lax::neg(x)).id;
+  }
+  return e.Finish();
+}
+
 Program Named(ricci_ctx* ctx, const Program& p, const std::string& name) {
   std::string text = PrintProgram(p.get());
   const size_t from = text.find(' ') + 1;
@@ -218,11 +237,13 @@ ObjectOptions SomeObjectOptions(uint64_t seed, std::string_view vmap) {
   o.own_workspace = dice.Chance(kOwn);
   o.library = dice.Chance(kLibrary);
   for (int64_t n = dice.Chance(kChecked) ? dice.Between(1, 3) : 0; n > 0; --n) o.checks.push_back(dice.Real(-2, 4));
+  o.complex = dice.Chance(kComplex);
   return o;
 }
 
 Program AsWritten(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {
-  return Named(ctx, WithScalarFirst(ctx, WithChecks(ctx, p, options), options), options.name);
+  return Named(ctx, WithScalarFirst(ctx, WithComplexNumbers(ctx, WithChecks(ctx, p, options), options), options),
+               options.name);
 }
 
 std::vector<ObjectFunction> ObjectFunctions(ricci_ctx* ctx, const Program& p, const ObjectOptions& options) {

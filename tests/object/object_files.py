@@ -261,6 +261,7 @@ int main(void) {
 """)
     run("gcc", "-std=c11", f"-I{folder}", folder / "host.c", folder / "all.o", "-lm", "-o", folder / "host")
     header = (folder / "all.h").read_text()
+    assert " * Its working memory is in the object: one call at a time, of all threads. */\nint checked(" in header, header
     assert " *   returns 1: " in header and "not positive" in header, header
     assert run(folder / "host") == b"0 1 0", run(folder / "host")
 
@@ -277,6 +278,9 @@ def headers(tool, folder):
         run(compiler, f"-std={language}", *strict, "-x", "c++" if compiler == "g++" else "c", "-include", folder / "all.h",
             "/dev/null")
     text = (folder / "all.h").read_text()
+    run(tool, "compile", cases[0], "-o", folder / "own.o", "-h", folder / "own.h", "--workspace", "own")
+    check_symbols(folder / "own.o")
+    assert " * It needs no working memory. */\nint elementwise(" in (folder / "own.h").read_text()
     for wanted in ("int elementwise(const float *in0, const float *in1, float *out0, float *out1, void *workspace);",
                    " *   in0: f32[1003], 1003 of float\n", "#define ELEMENTWISE_WORKSPACE_BYTES "):
         assert wanted in text, text
