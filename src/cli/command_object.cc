@@ -20,9 +20,7 @@ struct Function {
   Program program;
 };
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
+bool IsLibrary(const std::string& path) { return path.ends_with(".a"); }
 
 std::string BaseName(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -256,28 +254,37 @@ Written Library(const Session& session, const Arguments& arguments, const std::v
   return out;
 }
 
+// Throws unless the words go together.
+void CheckUse(const Arguments& arguments, const std::string& path, const std::string& header) {
+  const std::vector<std::string>& files = arguments.operands();
+  if (IsSameFile(header, path)) throw UsageError("-o and -h name the same file " + path);
+  if (files.empty()) throw UsageError("takes a FILE");
+  for (const std::string& file : files) {
+    if (file == "-" || !(IsSameFile(file, path) || IsSameFile(file, header))) continue;
+    throw UsageError("-o or -h would replace the program " + file + "; name another file");
+  }
+  if (arguments.flag("explain") || arguments.option("dump") || arguments.option("device")) {
+    throw UsageError("-o takes neither --explain, --dump nor --device: objects run on processors, see --target");
+  }
+  if (files.size() > 1 && !IsLibrary(path)) {
+    throw UsageError("several programs become a static library; name it with -o FILE.a, not " + path);
+  }
+  if (files.size() > 1 && arguments.option("name")) {
+    throw UsageError("--name is for one program; with several each keeps its own");
+  }
+}
+
 }  // namespace
 
 void WriteObjects(const Arguments& arguments) {
   const std::string path = *arguments.option("output");
   const auto header = arguments.option("header");
   if (!header) throw UsageError("-o writes an object file and takes -h FILE.h, for its C header");
-  if (*header == path) throw UsageError("-o and -h name the same file " + path);
-  if (arguments.operands().empty()) throw UsageError("takes a FILE");
-  if (arguments.flag("explain") || arguments.option("dump") || arguments.option("device")) {
-    throw UsageError("-o takes neither --explain, --dump nor --device: objects run on processors, see --target");
-  }
-  const bool library = EndsWith(path, ".a");
-  if (arguments.operands().size() > 1 && !library) {
-    throw UsageError("several programs become a static library; name it with -o FILE.a, not " + path);
-  }
-  if (arguments.operands().size() > 1 && arguments.option("name")) {
-    throw UsageError("--name is for one program; with several each keeps its own");
-  }
+  CheckUse(arguments, path, *header);
   std::vector<Source> sources;
   for (const std::string& file : arguments.operands()) sources.push_back({file, ReadAll(file)});
   const Session session = ObjectSession(arguments);
-  const Written out = library ? Library(session, arguments, sources) : OneObject(session, arguments, sources);
+  const Written out = IsLibrary(path) ? Library(session, arguments, sources) : OneObject(session, arguments, sources);
   const std::string processor =
       arguments.option_or("target", "this machine's system") + ", processor " + arguments.option_or("cpu", "default");
   WriteTogether({{path, out.bytes}, {*header, HeaderText(session, out.functions, BaseName(*header), processor)}});

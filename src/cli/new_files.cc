@@ -1,14 +1,22 @@
 #include "cli/new_files.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 
 #include "cli/session.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
+
+// What is no file of bytes (/dev/null, a pipe) is written as it is: a rename would replace it.
+bool IsSpecial(const std::string& place) {
+  struct stat found {};
+  return ::stat(place.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
 
 // Removes what it holds, unless that has been put into its place.
 struct Temporary {
@@ -54,11 +62,22 @@ std::string Even(std::string bytes) {
 
 }  // namespace
 
+bool IsSameFile(const std::string& a, const std::string& b) {
+  struct stat of_a {};
+  struct stat of_b {};
+  if (a == b) return true;
+  if (::stat(a.c_str(), &of_a) != 0 || ::stat(b.c_str(), &of_b) != 0) return false;
+  return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
 void WriteTogether(const std::vector<NewFile>& files) {
-  std::vector<Temporary> written;
-  written.reserve(files.size());
-  for (const NewFile& f : files) written.emplace_back(f.path, f.bytes);
-  for (size_t i = 0; i < files.size(); ++i) written[i].Place(files[i].path);
+  std::vector<std::optional<Temporary>> written(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!IsSpecial(files[i].path)) written[i].emplace(files[i].path, files[i].bytes);
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    written[i] ? written[i]->Place(files[i].path) : WriteAll(files[i].path, files[i].bytes);
+  }
 }
 
 // The index lists, for each symbol, where its member begins; then come all names.

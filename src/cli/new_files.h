@@ -11,8 +11,12 @@ struct NewFile {
   std::string path, bytes;
 };
 
+// Whether both paths are one file, which there may not be yet.
+bool IsSameFile(const std::string& a, const std::string& b);
+
 // Writes all of them beside their places, and then puts all into their places. After a failure, which throws, nothing
-// that was there has changed, unless only the last step failed.
+// that was there has changed, unless only the last step failed. What is no file (/dev/null, a pipe) stays and is
+// written.
 void WriteTogether(const std::vector<NewFile>& files);
 
 // A static library (`ar`, with the index that linkers look into). A member's symbols are those that it defines.

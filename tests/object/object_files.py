@@ -300,6 +300,9 @@ ERRORS = [
     (F, (*OBJECT, "--workspace", "heap"), "object: workspace `heap` is neither `caller` nor `own`\n"),
     (F, ("-o", "none/out.o", "-h", "out.h"), "none/out.o: cannot be written: No such file or directory\n"),
     (F, ("-o", "out.o", "-h", "none/out.h"), "none/out.h: cannot be written: No such file or directory\n"),
+    (F, ("-o", "f.ricci", "-h", "out.h"), "compile: -o or -h would replace the program f.ricci; name another file;"),
+    (F, ("-o", "out.o", "-h", "./f.ricci"), "compile: -o or -h would replace the program f.ricci; name another file;"),
+    (F, ("-o", "out.o", "-h", "out.o"), "compile: -o and -h name the same file out.o;"),
     (F, ("-o", "out.o"), "compile: -o writes an object file and takes -h FILE.h, for its C header; `ricci help compile`"
                          " lists its options\n"),
     (F, (*OBJECT, "--device", "cuda"), "compile: -o takes neither --explain, --dump nor --device: objects run on"
@@ -343,6 +346,11 @@ def errors(tool, folder):
             raise SystemExit(f"{' '.join(options)}: exit {done.returncode}, said\n{done.stderr}and not\n{wanted}")
         left = sorted(p.name for p in folder.iterdir())
         assert left == ["F.ricci", "f.ricci"], f"{' '.join(options)}: left {left}"
+        assert (folder / "f.ricci").read_text() == text, f"{' '.join(options)}: f.ricci was written"
+    (folder / "nothing").symlink_to("/dev/null")
+    (folder / "f.ricci").write_text(F)
+    run(tool, "compile", folder / "f.ricci", "-o", folder / "nothing", "-h", folder / "out.h")
+    assert (folder / "nothing").is_symlink() and (folder / "out.h").exists(), "a device was replaced"
     help_text = run(tool, "compile", "--help").decode()
     assert "-o FILE.o" in help_text and run(tool, "compile", "-h").decode() == help_text
 
