@@ -70,6 +70,8 @@ std::vector<size_t> AfterInputs(size_t n_inputs, size_t n_results) {
 
 }  // namespace
 
+uint32_t LevelOf(const ricci_program* p) { return 1 + static_cast<uint32_t>(ir::Hash(*ir::FromAbi(p)) % 3); }
+
 Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate,
                    uint32_t opt_level)
     : ctx_(ctx), device_(ricci_device_find(ctx, device.data(), device.size())) {
@@ -80,7 +82,7 @@ Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view devi
   o.hdr.size = sizeof o;
   o.devices = &device_;
   o.n_devices = 1;
-  o.opt_level = opt_level != 0 ? opt_level : 1 + static_cast<uint32_t>(ir::Hash(*ir::FromAbi(p)) % 3);
+  o.opt_level = opt_level != 0 ? opt_level : LevelOf(p);
   if (donate != 0) {
     o.hdr.flags = RICCI_COMPILE_CHECKED;
     o.donate = donated.data();

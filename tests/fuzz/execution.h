@@ -23,6 +23,9 @@ struct RunResult {
 // Bit i % 8: argument i is donated.
 using DonateMask = uint8_t;
 
+// The optimization level that is drawn for a program.
+uint32_t LevelOf(const ricci_program* p);
+
 class Compiled {
  public:
   // A failure to compile is the result of every run. An optimization level of 0 is drawn from the program's hash.

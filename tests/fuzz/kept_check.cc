@@ -48,6 +48,18 @@ KeptWay OtherWay(KeptWay way, Dice& dice) {
   return way;
 }
 
+// Whether executables of one way are none of the other: another schedule, code, level, or donated argument.
+bool AreApart(const KeptWay& a, const KeptWay& b, const Program& p) {
+  uint32_t n_params = 0, n_results = 0;
+  const ricci_type *params = nullptr, *results = nullptr;
+  ricci_program_signature(p.get(), &n_params, &params, &n_results, &results);
+  for (uint32_t i = 0; i < n_params; ++i) {
+    if (((a.donate ^ b.donate) >> (i % 8) & 1) != 0) return true;
+  }
+  const auto level = [&](const KeptWay& w) { return w.opt_level != 0 ? w.opt_level : LevelOf(p.get()); };
+  return a.vmap != b.vmap || a.small_code != b.small_code || level(a) != level(b);
+}
+
 Complaint CompareRuns(const RunResult& got, const RunResult& want) {
   if (got.error != want.error)
     return Text("ends with ", got.error.value_or("results"), ", at first with ", want.error.value_or("results"));
@@ -81,6 +93,8 @@ Complaint CheckKept(const KeptWay& way, const Program& p, const std::vector<Byte
   // From here on there are entries of two ways in the folder, or of one, if both ways compile the same.
   const Outcome alone = RunIn(elsewhere, other, text, inputs), beside = RunIn(folder, other, text, inputs);
   if (Complaint c = Compare(beside, alone, beside.cache.executable_hits, "kept for another way")) return c;
+  if (beside.cache.executable_hits != 0 && AreApart(way, other, p))
+    return "kept for another way: the executable of the first is found";
   const uint64_t kept = beside.cache.executable_hits + beside.cache.executable_stores;
   if (kept != alone.cache.executable_stores) return "kept for another way: the executable was not";
   return {};
