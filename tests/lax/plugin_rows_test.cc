@@ -1,6 +1,8 @@
 // A plugin written with the C++ binding: its rows work like the built-in ones, and no exception reaches the core.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <stdexcept>
 
 #include "lax/optimized_run.h"
@@ -65,6 +67,40 @@ void DropSide(const Eqn& e, DeadCode& a) {
   a.out = a.used_out[1] ? e.EmitN(a.in) : Values{lax::mul(2.0, a.in[0]), {}};
 }
 
+// ---- lists of another length than the core has places for, and reads beyond the ends ----
+template <size_t n>
+void JvpOfResults(const Eqn&, Jvp& a) {
+  a.out.assign(n, a.primals[0]);
+}
+template <size_t n>
+void JvpOfTangents(const Eqn&, Jvp& a) {
+  a.out = a.primals;
+  a.out_tangents.assign(n, a.tangents[0]);
+}
+template <size_t n>
+void TransposeOf(const Eqn&, Transpose& a) {
+  a.in_cts.assign(n, a.cts[0]);
+}
+template <size_t n>
+void BatchOf(const Eqn&, Batch& a) {
+  a.out.assign(n, a.in[0]);
+}
+template <size_t results, size_t flags>
+void SplitOf(const Eqn&, PartialEval& a) {
+  a.out.assign(results, a.in[0]);
+  a.out_is_known.assign(flags, a.is_known[0]);
+}
+template <size_t results, size_t flags>
+void DropOf(const Eqn&, DeadCode& a) {
+  a.used_in.assign(flags, 1);
+  if (!a.in.empty()) a.out.assign(results, a.in[0]);
+}
+ArrayTypes ReadsOperand9(const Eqn& e) { return e.in(9); }
+ArrayTypes ReadsResult(const Eqn& e) { return e.out(); }
+Row Miscounting(std::string_view name) {
+  return {.name = name, .type = rules::Same<1, kFloats>, .lowerings = lower::Scalar<Plus<0>>};
+}
+
 constexpr Row kRows[] = {
     {.name = "test.sides", .type = Sides, .partial_eval = SplitSides, .dce = DropSide, .lowerings = lower::Index<Side>},
     {.name = "test.cube",
@@ -77,6 +113,8 @@ constexpr Row kRows[] = {
     {.name = "test.bad_alloc", .type = ThrowsBadAlloc},
     {.name = "test.number", .type = ThrowsNumber},
     {.name = "test.attribute", .type = ReadsUnknownAttribute},
+    {.name = "test.operand_9", .type = ReadsOperand9},
+    {.name = "test.early", .type = ReadsResult},
     {.name = "test.failing_jvp", .type = rules::Same<1, kFloats>, .jvp = FailingJvp},
     {.name = "test.empty_jvp", .type = rules::Same<1, kFloats>, .jvp = EmptyJvp},
     {.name = "test.no_jvp", .type = rules::Same<1, kFloats>, .missing = "jvp: it has no tangent"},
@@ -199,9 +237,71 @@ TEST_F(PluginRows, WhatRulesThrowBecomesAStatus) {
   ExpectError(RICCI_INVALID_ARGUMENT, "test.error: never fits f64[2]", [&] { Trace("test.error"); });
   ExpectError(RICCI_INTERNAL, "test.standard: broken rule", [&] { Trace("test.standard"); });
   ExpectError(RICCI_RESOURCE_EXHAUSTED, "test.bad_alloc: out of memory", [&] { Trace("test.bad_alloc"); });
-  ExpectError(RICCI_INTERNAL, "test.number: an exception of an unknown type", [&] { Trace("test.number"); });
+  ExpectError(RICCI_INTERNAL, "test.number: it threw something that is no std::exception",
+              [&] { Trace("test.number"); });
   ExpectError(RICCI_INTERNAL, "test.attribute: the rule reads attribute nothing, which the row lacks",
               [&] { Trace("test.attribute"); });
+}
+
+// A list that a rule has made longer must not be written over what follows it in the core.
+TEST_F(PluginRows, ListsOfAnotherLengthAreErrors) {
+  struct Case {
+    std::string said;
+    std::function<void(Row&)> set;
+    std::function<void(const Program&)> use;
+  };
+  const auto jvp = [&](const Program& f) { JvpOf(f); };
+  const auto transpose = [&](const Program& f) {
+    const uint8_t linear = 1;
+    ricci_program* out = nullptr;
+    Check(ricci_linear_transpose(f.get(), &linear, 1, nullptr, nullptr, &out));
+    Own(out);
+  };
+  const auto batch = [&](const Program& f) {
+    const uint8_t batched = 1;
+    uint8_t out_batched = 0;
+    ricci_program* out = nullptr;
+    Check(ricci_batch(f.get(), &batched, 1, 3, nullptr, &out_batched, &out));
+    Own(out);
+  };
+  const auto split = [&](const Program& f) {
+    const uint8_t known = 0;
+    uint8_t out_known = 0;
+    uint32_t residuals = 0;
+    ricci_program *first = nullptr, *second = nullptr;
+    Check(ricci_partial_eval(f.get(), &known, 1, nullptr, &out_known, &residuals, &first, &second));
+    Own(first), Own(second);
+  };
+  const auto drop = [&](const Program& f) { PrunedRun(f, {1}, {{1, 2}}); };
+  const Case cases[] = {
+      {"rule jvp returns 0 results, not 1", [](Row& r) { r.jvp = JvpOfResults<0>; }, jvp},
+      {"rule jvp returns 3000 results, not 1", [](Row& r) { r.jvp = JvpOfResults<3000>; }, jvp},
+      {"rule jvp returns 0 tangents, not 1", [](Row& r) { r.jvp = JvpOfTangents<0>; }, jvp},
+      {"rule jvp returns 3000 tangents, not 1", [](Row& r) { r.jvp = JvpOfTangents<3000>; }, jvp},
+      {"rule transpose returns 0 cotangents, not 1", [](Row& r) { r.transpose = TransposeOf<0>; }, transpose},
+      {"rule transpose returns 3000 cotangents, not 1", [](Row& r) { r.transpose = TransposeOf<3000>; }, transpose},
+      {"rule batch returns 0 results, not 1", [](Row& r) { r.batch = BatchOf<0>; }, batch},
+      {"rule batch returns 3000 results, not 1", [](Row& r) { r.batch = BatchOf<3000>; }, batch},
+      {"rule partial_eval returns 0 results, not 1", [](Row& r) { r.partial_eval = SplitOf<0, 1>; }, split},
+      {"rule partial_eval returns 3000 flags, not 1", [](Row& r) { r.partial_eval = SplitOf<1, 3000>; }, split},
+      {"rule dce returns 3000 results, not 1", [](Row& r) { r.dce = DropOf<3000, 1>; }, drop},
+      {"rule dce returns 3000 flags, not 1", [](Row& r) { r.dce = DropOf<1, 3000>; }, drop}};
+  static std::vector<std::unique_ptr<std::pair<std::string, Row>>> rows;  // they outlive the context
+  for (const Case& c : cases) {
+    auto& held = *rows.emplace_back(std::make_unique<std::pair<std::string, Row>>());
+    held.first = "test.count_" + std::to_string(rows.size());
+    held.second = Miscounting(held.first);
+    c.set(held.second);
+    Register(bench_.context(), held.second);
+    const Program f = Trace(held.first);
+    ExpectError(RICCI_INTERNAL, held.first + ": the " + c.said, [&] { c.use(f); });
+  }
+}
+TEST_F(PluginRows, ReadsBeyondTheEndsAreErrors) {
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.operand_9: its rule reads operand 9, but it has 1 operand",
+              [&] { Trace("test.operand_9"); });
+  ExpectError(RICCI_INVALID_ARGUMENT, "test.early: its rule reads the type of result 0, but it has 0 results",
+              [&] { Trace("test.early"); });
 }
 
 TEST_F(PluginRows, FailingAndMissingRulesNameThemselves) {

@@ -25,9 +25,16 @@ class Eqn {
   // ---- types ----
   uint32_t n_in() const { return op_->n_in; }
   uint32_t n_out() const { return op_->n_out; }
-  ricci_type in_id(uint32_t i) const { return op_->in_types[i]; }
-  ArrayType in(uint32_t i) const { return ArrayType(op_->ctx, op_->in_types[i]); }
-  ArrayType out(uint32_t i = 0) const { return ArrayType(op_->ctx, op_->out_types[i]); }
+  // INVALID_ARGUMENT if there is no such operand or result; in the rule of types there are no results yet.
+  ricci_type in_id(uint32_t i) const {
+    if (i >= n_in()) Fail("its rule reads operand ", i, ", but it has ", Count(n_in(), "operand"));
+    return op_->in_types[i];
+  }
+  ArrayType in(uint32_t i) const { return ArrayType(op_->ctx, in_id(i)); }
+  ArrayType out(uint32_t i = 0) const {
+    if (i >= n_out()) Fail("its rule reads the type of result ", i, ", but it has ", Count(n_out(), "result"));
+    return ArrayType(op_->ctx, op_->out_types[i]);
+  }
   ArrayType Type(DType dtype, Dims dims) const { return ArrayType::Make(op_->ctx, dtype, dims); }
 
   // ---- attributes ----

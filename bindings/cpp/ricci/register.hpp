@@ -17,15 +17,19 @@ inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) out.push_back({b, ids[i]});
   return out;
 }
-inline void FromValues(const Values& from, ricci_val* to) {
-  for (size_t i = 0; i < from.size(); ++i) to[i] = from[i].id;
+// A rule may have changed the length of a list that has `wanted` places in the core.
+inline void WantCount(std::string_view rule, std::string_view what, size_t given, size_t wanted) {
+  if (given == wanted) return;
+  throw Error(RICCI_INTERNAL, Text("the ", rule, " returns ", Count(given, what), ", not ", wanted));
 }
-// The values that a rule gives as the results of `op`.
-inline void FromResults(std::string_view rule, const Values& results, const ricci_op* op, ricci_val* out) {
-  if (results.size() != op->n_out) {
-    throw Error(RICCI_INTERNAL, Text("the ", rule, " returns ", Count(results.size(), "result"), ", not ", op->n_out));
-  }
-  FromValues(results, out);
+template <typename T>
+void Give(std::string_view rule, std::string_view what, const std::vector<T>& from, T* to, size_t wanted) {
+  WantCount(rule, what, from.size(), wanted);
+  std::copy(from.begin(), from.end(), to);
+}
+inline void FromValues(std::string_view rule, std::string_view what, const Values& from, ricci_val* to, size_t wanted) {
+  WantCount(rule, what, from.size(), wanted);
+  for (size_t i = 0; i < from.size(); ++i) to[i] = from[i].id;
 }
 
 inline ricci_status* Type(void* self, ricci_builder* b, const ricci_op* op) noexcept {
@@ -43,8 +47,8 @@ inline ricci_status* RunJvp(void* self, ricci_builder* b, const ricci_op* op, co
     Jvp j{ToValues(b, a->primals, op->n_in), ToValues(b, a->tangents, op->n_in), Values(op->n_out),
           Values(op->n_out, Value::Zero(b))};
     RowOf(self).jvp.function(Eqn(op, b), j);
-    FromValues(j.out, a->out_primals);
-    FromValues(j.out_tangents, a->out_tangents);
+    FromValues("rule jvp", "result", j.out, a->out_primals, op->n_out);
+    FromValues("rule jvp", "tangent", j.out_tangents, a->out_tangents, op->n_out);
   });
 }
 
@@ -56,7 +60,7 @@ inline ricci_status* RunTranspose(void* self, ricci_builder* b, const ricci_op* 
                 ToValues(b, a->operands, op->n_in),
                 Values(op->n_in, Value::Zero(b))};
     RowOf(self).transpose(Eqn(op, b), t);
-    FromValues(t.in_cts, a->in_cts);
+    FromValues("rule transpose", "cotangent", t.in_cts, a->in_cts, op->n_in);
   });
 }
 
@@ -65,6 +69,7 @@ inline ricci_status* RunBatch(void* self, ricci_builder* b, const ricci_op* op, 
     Batch batch{a->axis_size, View(a->axis_name), {}, std::vector<Batched>(op->n_out)};
     for (uint32_t i = 0; i < op->n_in; ++i) batch.in.push_back({{b, a->in[i]}, a->in_dims[i]});
     RowOf(self).batch.function(Eqn(op, b), batch);
+    WantCount("rule batch", "result", batch.out.size(), op->n_out);
     for (uint32_t i = 0; i < op->n_out; ++i) {
       a->out[i] = batch.out[i].value.id;
       a->out_dims[i] = static_cast<int32_t>(batch.out[i].dim);
@@ -80,8 +85,8 @@ inline ricci_status* RunPartialEval(void* self, const ricci_op* op, const ricci_
     p.out.resize(op->n_out);
     p.out_is_known.resize(op->n_out);
     RowOf(self).partial_eval(Eqn(op, nullptr), p);
-    FromValues(p.out, a->out);
-    std::copy(p.out_is_known.begin(), p.out_is_known.end(), a->out_is_known);
+    FromValues("rule partial_eval", "result", p.out, a->out, op->n_out);
+    Give("rule partial_eval", "flag", p.out_is_known, a->out_is_known, op->n_out);
   });
 }
 
@@ -90,8 +95,8 @@ inline ricci_status* RunDeadCode(void* self, ricci_builder* b, const ricci_op* o
     DeadCode d{{a->used_out, op->n_out}, std::vector<uint8_t>(op->n_in), {}, Values(op->n_out)};
     if (a->in != nullptr) d.in = ToValues(b, a->in, op->n_in);
     RowOf(self).dce(Eqn(op, b), d);
-    std::copy(d.used_in.begin(), d.used_in.end(), a->used_in);
-    FromValues(d.out, a->out);
+    Give("rule dce", "flag", d.used_in, a->used_in, op->n_in);
+    FromValues("rule dce", "result", d.out, a->out, op->n_out);
   });
 }
 
@@ -99,7 +104,7 @@ inline ricci_status* Simplify(void* self, ricci_builder* b, const ricci_op* op, 
                               ricci_val* out) noexcept {
   return Guard([&] {
     const Values results = RowOf(self).simplify(Eqn(op, b), ToValues(b, in, op->n_in));
-    if (!results.empty()) FromResults("simplification", results, op, out);
+    if (!results.empty()) FromValues("simplification", "result", results, out, op->n_out);
   });
 }
 
@@ -116,10 +121,12 @@ inline ricci_status* TellPlace(void* self, const ricci_op* op, uint32_t operand,
     const std::optional<Place> place = RowOf(self).place(Eqn(op, nullptr), operand);
     out->known = place.has_value();
     if (!place) return;
-    std::copy(place->first.begin(), place->first.end(), out->first);
-    std::copy(place->limit.begin(), place->limit.end(), out->limit);
-    std::copy(place->from.begin(), place->from.end(), out->from);
-    std::copy(place->shift.begin(), place->shift.end(), out->shift);
+    const Eqn e(op, nullptr);
+    const auto from_rank = static_cast<size_t>(e.in(operand).rank()), to_rank = static_cast<size_t>(e.out().rank());
+    Give("rule place", "number", place->first, out->first, from_rank);
+    Give("rule place", "number", place->limit, out->limit, from_rank);
+    Give("rule place", "number", place->from, out->from, to_rank);
+    Give("rule place", "number", place->shift, out->shift, to_rank);
   });
 }
 
@@ -159,7 +166,7 @@ inline ricci_status* Decompose(void* self, ricci_builder* b, const ricci_op* op,
                                ricci_val* out) noexcept {
   return Guard([&] {
     const Values results = LoweringOf(self).decompose(Eqn(op, b), ToValues(b, in, op->n_in));
-    FromResults("decomposition", results, op, out);
+    FromValues("decomposition", "result", results, out, op->n_out);
   });
 }
 
