@@ -16,7 +16,7 @@ ARRAYS = {
     "j": np.array([[1, 2, 3, 4], [5, 6, 7, 8], [2, 3, 1, 9]], np.int32), "k": np.array([2, 0, 1], np.int32),
     "b": np.array([[True, False, True, True], [False, False, True, False], [True, True, False, False]]),
     "r": np.array([1, 0, 2, 3]), "c": (_floats(3, 4) + 1j * _floats(3, 4)).astype(np.complex64), "h": _floats(3, 4).astype(np.float16),
-    "q": np.array([5, 200, 7], np.uint8), "n": np.array([1.0, np.nan, -np.inf, np.inf, 0.0], np.float32),
+    "l": np.full(5000, 100, np.float16), "q": np.array([5, 200, 7], np.uint8), "n": np.array([1.0, np.nan, -np.inf, np.inf, 0.0], np.float32),
     "s": (lambda a: (a @ a.T + 3 * np.eye(4)).astype(np.float32))(_draws.standard_normal((4, 4))),
 }
 
@@ -56,7 +56,9 @@ np.median(t, (0, 2), keepdims=True)
 np.nanvar(n[:2]); np.nanstd(n[:2]); np.nanmax(n); np.nanmin(n[:2]); np.nanmax(i, 1); np.nanmax(n[1:2])
 np.allclose(x, y); np.allclose(x, x); np.array_equal(x, x); np.array_equal(x, v); np.array_equal(n, n, equal_nan=True)
 np.diff(x); np.diff(x, 2); np.diff(i, axis=0); np.diff(b); np.trapezoid(x); np.trapezoid(x, dx=0.5, axis=0)
-np.trapezoid(x, np.sort(v)); np.interp(x, np.sort(v), w); np.interp(x, np.sort(v), w, left=5, right=-5.0)
+np.trapezoid(x, np.sort(v)); np.trapezoid(q, q[::-1]); np.cumulative_sum(q); np.rint(i); np.log2(c * 0); np.round(c, 1)
+np.roll(q, q[1]); np.roll(x, i[0, 0], 1); np.floor_divide(x, 0.0); np.mod(i, 0); np.less(c, c[::-1]); np.fmax(c, c[::-1])
+np.interp(x, np.sort(v), w); np.interp(x, np.sort(v), w, left=5, right=-5.0)
 np.around(3 * x); np.matvec(m, v); np.matvec(t, v); np.vecmat(v, m); np.vecmat(c, m); np.vsplit(m, 2); np.hsplit(x, [1])
 np.hsplit(v, 2); np.dsplit(t, 2)
 np.reshape(x, (2, 6)); np.reshape(x, -1); np.reshape(x, (4, 3), order="F"); np.ravel(x); np.transpose(t)
@@ -89,15 +91,19 @@ np.cross(v[:3], w[:3]); np.cross(x[:, :3], y[:, :3]); np.kron(x, m); np.kron(v, 
 np.einsum("ij,kj->ik", x, y); np.einsum("ij->j", x); np.einsum("ii->i", m); np.einsum("ii", m); np.einsum("bij,jk->bik", t, m)
 np.einsum("i,i", v, w); np.einsum("ij,jk,kl->il", x, m, m); np.einsum("...i,i->...", t, v); np.einsum("i,j->ij", v, w)
 np.einsum("ij,ij->i", x, y); np.einsum("bij,bkj->bik", t, t)
+np.einsum(x, [0, 1], m, [1, 2], [0, 2]); np.einsum(x, [0, 1], y, [0, 1]); np.einsum(t, [..., 3], v, [3])
+np.mean(l); np.var(l); np.std(l, ddof=1); np.mean(l, where=l > 0); np.nanmean(l[:9]); np.nanvar(l); np.average(l); np.median(l)
 np.linalg.norm(x); np.linalg.norm(v, 1); np.linalg.norm(x, np.inf, 1); np.linalg.norm(x, axis=0, keepdims=True)
 np.linalg.norm(v, 3); np.linalg.norm(m, 1, (0, 1)); np.linalg.norm(m, "nuc", (0, 1)); np.linalg.norm(m, 2, (0, 1))
 np.linalg.vector_norm(x); np.linalg.matrix_norm(t); np.linalg.cholesky(s); np.linalg.solve(s, v); np.linalg.solve(s, m)
 np.linalg.inv(s); np.linalg.det(m); np.linalg.slogdet(m); np.linalg.eigvalsh(s); np.linalg.svdvals(m)
-np.abs(np.linalg.qr(m)[1]); np.linalg.eigh(s)[0]; np.linalg.svd(m, compute_uv=False); np.linalg.matrix_power(m, 3)
+np.abs(np.linalg.qr(m)[1]); np.linalg.slogdet(m).sign; np.linalg.eigh(s).eigenvalues; np.linalg.svd(m).S
+np.linalg.eigh(s)[0]; np.linalg.svd(m, compute_uv=False); np.linalg.matrix_power(m, 3)
 np.linalg.matrix_power(s, -2) # digits=4
 x[0]; x[-1, 2]; x[1:, ::2]; x[:, ::-1]; x[..., 1]; x[None, :, 0]; x[:, None, 1:3]; x[2:0:-1]; x[5:]; t[1, ..., 2]
 x[k]; x[:, k]; x[k, k]; x[k[:, None], k]; t[k[:2] % 2, :, k[:2]]; t[:, k, 1:3]; t[0, :, k]; t[..., k]; x[b]; x[np.asarray(k)]
 t[1, k, ::2]; t[:, None, k]; x[k, 1:]; x[k][:, None]
+x.at[:].multiply(2); x.at[...].add(y); x.at[None].min(0); v.at[:].subtract(1); x.at[()].max(y); x.at[...].set(0)
 v.at[1].set(9.0); v.at[1:3].set(w[:2]); x.at[0].add(1); x.at[:, 1].multiply(2); x.at[k].set(0); x.at[k, k].add(v[:3])
 x.at[:, k].subtract(1); x.at[k].min(y); x.at[k].max(y); x.at[::2].set(5); x.at[::2, k].add(1); x.at[1].divide(2)
 x.at[1].power(2); x.at[k].apply(np.sin); x.at[k].get(); v.at[np.array([0, 9])].set(1); v.at[np.array([0, 9])].get(mode="fill")

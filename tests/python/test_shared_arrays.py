@@ -1,6 +1,7 @@
 """Arrays that go in and out without copies: NumPy, JAX, libraries that have only `__dlpack__`, PyTorch where it is."""
 import gc
 import importlib.util
+import operator
 import unittest
 import weakref
 
@@ -132,6 +133,21 @@ class Results(unittest.TestCase):
         self.assertEqual(tensor.flags, dlpack.IS_COPIED)
         del capsule
         dlpack.collect()
+
+    def test_what_looks_at_elements(self):
+        """As in NumPy, whose copy it looks at."""
+        for array in (np.zeros(()), np.ones((1, 1), np.int32), np.arange(3.0), np.array(2 + 1j), np.zeros((2, 0))):
+            ours = ricci.asarray(array)
+            self.assertEqual((ours.ndim, ours.size, ours.tolist()), (array.ndim, array.size, array.tolist()))
+            np.testing.assert_array_equal(ours == array, array == array)
+            for look in (bool, int, float, complex, len, operator.index, lambda x: x.item()):
+                results = []
+                for x in (ours, array):
+                    try:
+                        results.append(look(x))
+                    except (TypeError, ValueError) as error:
+                        results.append(type(error))
+                self.assertEqual(*results, f"{look} of {array!r}")
 
     def test_values_share_nothing(self):
         with self.assertRaisesRegex(ricci.TracingError, r"the memory of Value\(f32\[\]\) is not known .* return it"):

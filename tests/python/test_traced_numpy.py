@@ -14,7 +14,9 @@ CASES = list(numpy_cases.cases())
 FIXED = {n: a for n, a in numpy_cases.ARRAYS.items() if n in numpy_cases.STATIC}
 GIVEN = {n: a for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STATIC}
 NAMES = {n for n in dir(rnp) if not n.startswith("_") and inspect.isfunction(getattr(rnp, n)) and hasattr(jnp, n)}
-NN = """relu relu6 sigmoid softplus log_sigmoid silu swish elu leaky_relu gelu softmax log_softmax logsumexp""".split()
+NN = """relu relu6 sigmoid softplus log_sigmoid silu swish elu leaky_relu gelu softmax log_softmax logsumexp tanh identity celu
+        selu glu hard_sigmoid hard_silu hard_swish hard_tanh soft_sign mish squareplus sparse_plus sparse_sigmoid
+        standardize""".split()
 
 
 def _every(namespace, fixed):
@@ -177,6 +179,26 @@ class Functions(Agreement):
                         wide = np.complex128 if a.dtype.kind in "fcV" else a.dtype
                         np.testing.assert_allclose(a.astype(wide), b.astype(wide), scale, scale, err_msg=text + name)
 
+    def test_derivatives_where_branches_meet(self):
+        """Of the first and the second order, where max, abs and their kin have two sides."""
+        def every(np_like, nn, grad):
+            at_zero = [getattr(nn, n) for n in NN if n not in ("softmax", "log_softmax", "logsumexp", "standardize", "glu")]
+            functions = [*at_zero, *(lambda x, f=f: f(x + 6) for f in (nn.relu6, nn.hard_sigmoid)),
+                         *(lambda x, f=f: f(x - 3) for f in (nn.relu6, nn.hard_sigmoid)), *(
+                             lambda x, f=f: f(x + 1) for f in (nn.hard_tanh, nn.sparse_plus, nn.sparse_sigmoid)),
+                         *(lambda x, n=n: getattr(np_like, n)(x, 0.0) for n in (
+                             "maximum", "minimum", "fmax", "fmin", "logaddexp", "logaddexp2")),
+                         *(lambda x, n=n: getattr(np_like, n)(0.0, x) for n in ("logaddexp", "logaddexp2")),
+                         *(lambda x, n=n: getattr(np_like, n)(x) for n in ("abs", "sinc", "sign", "nan_to_num")),
+                         lambda x: np_like.clip(x, 0, 1), lambda x: np_like.max(np_like.stack([x, x, x - 1])),
+                         lambda x: np_like.prod(np_like.stack([x, x + 1])), lambda x: x ** 2, lambda x: x ** 0,
+                         lambda x: np_like.sort(np_like.stack([x, x]))[1], lambda x: (x + 1) % 1.0]
+            return lambda x: [np_like.stack([grad(f)(x), grad(grad(f))(x)]) for f in functions]
+        ours = ricci.jit(every(rnp, ricci.nn, ricci.grad))(0.0)
+        theirs = jax.jit(every(jnp, jax.nn, jax.grad))(0.0)
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            self.agree(str(i), a, b)
+
     def test_nn(self):
         x = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
         k = np.array([0, 2, 1], np.int32)
@@ -188,7 +210,8 @@ class Functions(Agreement):
         def slopes(nn, transforms, numpy):
             f = lambda x: sum(numpy.sum(y * y) for y in every(nn)(x, k)[:-1])  # noqa: E731
             return transforms.grad(f)(x)
-        self.agree("nn", ricci.jit(every(ricci.nn))(x, k), jax.jit(every(jax.nn))(x, k))
+        half = x.astype(np.float16)
+        self.agree("nn", ricci.jit(every(ricci.nn))(half, k), jax.jit(every(jax.nn))(half, k), 2)
         self.agree("nn", slopes(ricci.nn, ricci, rnp), slopes(jax.nn, jax, jnp), 4)
 
 
@@ -205,8 +228,12 @@ class Random(Agreement):
                       random.permutation(b, np.arange(12).reshape(6, 2).astype(np.int32)), random.bernoulli(a, p),
                       random.bernoulli(a, 0.3, (8,)), random.categorical(a, logits), random.categorical(a, logits, 1, (5, 3)),
                       random.choice(a, 10, (4,)), random.choice(a, 10, (4,), replace=False), random.choice(a, 4, (6,), p=p),
-                      random.uniform(a, (6,))],
-            "near": [random.uniform(a, (6,), minval=-1.0, maxval=2.0), random.normal(a, (50,)), random.exponential(a, (5,)),
+                      random.uniform(a, (6,)), random.rademacher(a, (9,)), random.rademacher(a, (9,), "float32")],
+            "near": [random.laplace(a, (9,)), random.logistic(a, (9,)), random.cauchy(a, (9,)), random.lognormal(a, 0.5, (9,)),
+                     random.lognormal(a, p), random.laplace(a, (3,), "float16"),
+                     random.multivariate_normal(a, p, np.diag(p) + np.float32(0.1)),
+                     random.multivariate_normal(a, p, np.diag(p) + np.float32(0.1), (3,)),
+                     random.uniform(a, (6,), minval=-1.0, maxval=2.0), random.normal(a, (50,)), random.exponential(a, (5,)),
                      random.truncated_normal(a, -1.0, 1.0, (9,)), random.gumbel(a, (5,)), random.uniform(a, (3,), "float16")],
         }
 
@@ -216,6 +243,11 @@ class Random(Agreement):
             self.assertEqual(a.dtype, b.dtype, i)
             np.testing.assert_array_equal(a, np.asarray(b), err_msg=str(i))
         self.agree("draws", ours["near"], theirs["near"])
+
+    def test_every_function_is_drawn(self):
+        text = inspect.getsource(self.draws)
+        self.assertEqual([n for n in ricci.random.__all__ if f"random.{n}(" not in text and n != "key"], [])
+        self.assertEqual([n for n in ricci.nn.__all__ if n not in NN + ["one_hot"]], [])
 
     def test_typed_keys_of_jax(self):
         f = ricci.jit(lambda key: ricci.random.normal(key, (3,)))

@@ -1,6 +1,9 @@
 """Programs written with ricci.numpy next to the same ones with jax.numpy: values, gradients, batches, loops, trees."""
 import collections
+import copy
 import dataclasses
+import operator
+import pickle
 import threading
 import unittest
 
@@ -176,6 +179,20 @@ class Transformations(unittest.TestCase):
         value, moved, aux = ricci.jvp(f, (3.0,), (2.0,), has_aux=True)
         self.assertEqual((value, moved, aux["twice"]), (9.0, 12.0, 6.0))
 
+    def test_auxiliary_values_of_jacobians(self):
+        x = np.array([0.5, 2.0], np.float32)
+        f = lambda x: (x ** 3, {"twice": 2 * x, "n": 3})  # noqa: E731
+        for jacobian in (ricci.jacfwd, ricci.jacrev, lambda f, **how: ricci.jit(ricci.jacrev(f, **how))):
+            found, aux = jacobian(f, has_aux=True)(x)
+            np.testing.assert_allclose(found, np.diag(3 * x ** 2))
+            np.testing.assert_array_equal(aux["twice"], 2 * x)
+            self.assertEqual(aux["n"], 3)
+        found, aux = ricci.hessian(lambda x: (rnp.sum(x ** 3), x), has_aux=True)(x)
+        np.testing.assert_allclose(found, np.diag(6 * x))
+        np.testing.assert_array_equal(aux, x)
+        with self.assertRaisesRegex(TypeError, "jacrev: has_aux=True needs a function that returns"):
+            ricci.jacrev(rnp.sin, has_aux=True)(x)
+
     def test_nesting_and_captures(self):
         @ricci.jit
         def outer(x, k):
@@ -231,6 +248,8 @@ class Transformations(unittest.TestCase):
         last = ricci.while_loop(lambda c: c < 3.5, lambda c: c + np.float64(1), 0)
         self.assertEqual((last.dtype, last), (np.float64, 4))
         self.assertEqual(ricci.jit(lambda n: ricci.fori_loop(0, n, lambda i, s: s + i, 0))(5), 10)
+        for n in (np.int64(3), np.int32(3), 3):  # known, so that there is a reverse mode
+            self.assertEqual(ricci.grad(lambda x: ricci.fori_loop(np.uint8(0), n, lambda i, s: s * x, x))(2.0), 32)  # noqa: B023
 
     def test_numbers_stay_weak(self):
         """As in JAX: through calls, but not where a type is asked for."""
@@ -267,6 +286,34 @@ class Transformations(unittest.TestCase):
         np.testing.assert_allclose(mapped, np.sin(np.stack([x, x])), rtol=1e-6)
         with self.assertRaisesRegex(TypeError, r"argument 0\['k'\] is f32\[2\], the program takes f32\[\]"):
             ricci.jit(lambda x: imported({"x": x, "k": x}))(x)
+
+
+@ricci.jit
+def thrice(x):
+    return 3 * x
+
+
+class Copies(unittest.TestCase):
+    """What can be pickled and copied, and what says why not."""
+
+    def test_functions(self):
+        self.assertIs(pickle.loads(pickle.dumps(thrice)), thrice)
+        again = pickle.loads(pickle.dumps(ricci.jit(operator.add, static_argnums=1)))
+        self.assertEqual(again(2.0, 3), 5)
+        self.assertEqual(copy.deepcopy(ricci.jit(lambda x: x + 1))(1.0), 2)
+        made = thrice.function(1.0)
+        self.assertEqual((pickle.loads(pickle.dumps(made))(2.0), copy.deepcopy(made)(2.0)), (6, 6))
+
+    def test_what_has_no_copies(self):
+        made = thrice.function(1.0)
+        for thing, text in ((ricci.default_context(), "a Context cannot be pickled or copied; make another one"),
+                            (made.executable, "an Executable cannot be pickled or copied; pickle its Program"),
+                            (ricci.asarray(np.ones(2)), r"an Array cannot be pickled or copied; pickle numpy.asarray\(x\)")):
+            for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, text):
+                    duplicate(thing)
+        with self.assertRaisesRegex(TypeError, r"Value\(f32\[\]\) cannot be pickled or copied: it has no elements yet"):
+            ricci.jit(copy.deepcopy)(1.0)
 
 
 class CustomRules(unittest.TestCase):

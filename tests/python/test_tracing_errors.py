@@ -172,7 +172,10 @@ class Transformations(unittest.TestCase):
     def test_functions(self):
         x = np.ones((2, 3), np.float32)
         self.refused("sin: an array or a number is expected, list is given", lambda: rnp.sin([1.0]))
-        self.refused("sum: axis is 2; the array has 2 dimensions", lambda: rnp.sum(x, 2), ValueError)
+        for name in """sum prod max min any all mean var std median average ptp argmax argmin count_nonzero cumsum cumprod
+                       nansum nanprod nanmean nanvar nanstd nanmax nanmin sort argsort flip""".split():
+            self.refused(f"{name}: axis is 2; the array has 2 dimensions", lambda: getattr(rnp, name)(x, 2),  # noqa: B023
+                         ValueError)
         self.refused("reshape: an array of shape (2, 3) has 6 elements, (4,) does not", lambda: rnp.reshape(x, 4), ValueError)
         self.refused("matmul: shapes (2, 3) and (2, 3) do not fit: dimension 1 of the first has size 3, dimension 0 of the "
                      "second 2", lambda: rnp.matmul(x, x), ValueError)
@@ -181,6 +184,15 @@ class Transformations(unittest.TestCase):
         self.refused("values of shape (2,) do not fit a place of shape (3,)", lambda: rnp.at(x)[0].set(x[:, 0]), ValueError)
         self.refused("argmax: an array of shape (0,) has no elements", lambda: rnp.argmax(x[:0, 0]), ValueError)
         self.refused("dtype str32 is not one of", lambda: rnp.zeros(3, "U1"))
+        self.refused("dtype is an array of float32; a dtype is expected", lambda: rnp.zeros_like(x, x))
+        self.refused("clip: an operand is complex64; real numbers are expected", lambda: rnp.clip(1j, 0, 1))
+        self.refused("einsum: a subscript is 'i'; numbers from 0 to 51", lambda: rnp.einsum(x, ["i", 1]), ValueError)
+        self.refused("einsum: subscripts are of type ndarray; a text is expected, or a list", lambda: rnp.einsum(x, x))
+        self.refused("roll: a shift is f32[]; an integer is expected", lambda: rnp.roll(x, 1.5))
+        self.refused("multivariate_normal: mean has shape (2,) and cov (3, 3)", lambda: ricci.random.multivariate_normal(
+            ricci.random.PRNGKey(0), np.zeros(2), np.eye(3)), ValueError)
+        for module in (rnp, ricci.nn, ricci.random):
+            self.refused("has no attribute 'foo'; ricci.from_jax imports", lambda: module.foo, AttributeError)  # noqa: B023
         self.refused("dtype 'foo' is not one of bool, float16", lambda: rnp.zeros(3, "foo"))
         self.refused("reshape: shape is (2.0, 3); integers are expected", lambda: rnp.reshape(x, (2.0, 3)))
         self.refused("concatenate: arrays are 1.0; a list of arrays is expected", lambda: rnp.concatenate(1.0))

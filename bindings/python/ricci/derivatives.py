@@ -6,7 +6,7 @@ from .arguments import count
 from .closing import (check_callable, check_differentiable, closed, in_a_trace, leaf_name, leaf_types,
                       numbers_of)
 from .dtypes import type_text
-from .jacobian import forward_jacobian, reverse_jacobian
+from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .numpy_creation import splat
 from .program import is_differentiable
 from .tracing import bind, current, evaluate
@@ -188,31 +188,37 @@ def vjp(function, *primals, has_aux=False):
     return (result, pull, auxiliary) if has_aux else (result, pull)
 
 
-def _jacobian(name, function, argnums, of_program):
+def _jacobian(name, function, argnums, has_aux, of_program):
     check_callable(name, function)
 
     @functools.wraps(function)
     @in_a_trace
     def call(*arguments, **named):
         made, leaves, tree = _chosen(name, function, argnums, arguments, named)
-        program = of_program(made.program, range(len(leaves)))
-        return Nested(made.output, tree).build(current().inline(program, leaves + made.captured))
+        output, auxiliary = _split_aux(name, made, has_aux)
+        n, operands = output.size, leaves + made.captured
+        program = of_program(selected(made.program, range(n)), range(len(leaves)))
+        found = Nested(output, tree).build(current().inline(program, operands))
+        if auxiliary is None:
+            return found
+        rest = selected(made.program, range(n, n + auxiliary.size))
+        return found, auxiliary.build(current().inline(rest, operands))
     return call
 
 
-def jacfwd(function, argnums=0):
+def jacfwd(function, argnums=0, has_aux=False):
     """The Jacobian by forward mode: the block of a result and an argument has the shape of the result, then of that."""
-    return _jacobian("jacfwd", function, argnums, forward_jacobian)
+    return _jacobian("jacfwd", function, argnums, has_aux, forward_jacobian)
 
 
-def jacrev(function, argnums=0):
+def jacrev(function, argnums=0, has_aux=False):
     """The Jacobian by reverse mode, of results that are floating."""
-    return _jacobian("jacrev", function, argnums, reverse_jacobian)
+    return _jacobian("jacrev", function, argnums, has_aux, reverse_jacobian)
 
 
-def hessian(function, argnums=0):
+def hessian(function, argnums=0, has_aux=False):
     """The Jacobian of the gradient, by forward over reverse mode."""
-    return jacfwd(jacrev(function, argnums), argnums)
+    return jacfwd(jacrev(function, argnums, has_aux), argnums, has_aux)
 
 
 def checkpoint(function=None, *, policy="", prevent_cse=True):

@@ -237,6 +237,8 @@ def _scattered(x, items, updates, kind, mode, unique_indices, indices_are_sorted
     for n, i in enumerate(cut):
         indices[i.dim] = np.asarray(i.what, np.int32).reshape([-1] + [1] * (len(cut) - n - 1))
     dims = sorted(indices)
+    if not dims:  # all of x
+        return emit(_OF_ALL[kind], x, emit("reshape", updates, new_sizes=x.shape))
     updates = emit("reshape", updates, new_sizes=[n for _, n in places.result(with_new=False)])
     order = places.order(cut + whole)
     if order != sorted(order):
@@ -258,6 +260,9 @@ def _with_trailing(index, n):
 
 _COMBINED = {"set": "scatter", "add": "scatter-add", "subtract": "scatter-sub", "multiply": "scatter-mul",
              "min": "scatter-min", "max": "scatter-max"}
+
+
+_OF_ALL = {"scatter-add": "add", "scatter-sub": "sub", "scatter-mul": "mul", "scatter-min": "min", "scatter-max": "max"}
 
 
 class At:

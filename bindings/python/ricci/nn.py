@@ -1,11 +1,16 @@
 """Functions of jax.nn: activations, softmax, one_hot."""
 import numpy as np
 
+from . import numpy_elementwise as _np
 from .dtypes import numpy_of
+from .numpy_choices import clip as _clip
+from .numpy_choices import where as _where
 from .numpy_elementwise import filled
 from .numpy_elementwise import logaddexp as _logaddexp
-from .numpy_operands import axes_of, converted, dtype_or, emit, expanded, promoted, public, value
+from .numpy_joining import pieces
+from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
 from .numpy_reductions import max as _greatest
+from .numpy_reductions import mean as _mean
 from .numpy_reductions import sum as _total
 from .promotion import F32
 
@@ -24,9 +29,10 @@ def relu(x):
 
 @public
 def relu6(x):
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0."""
     v = value("relu6", x)
-    return emit("min", emit("max", v, filled(v, 0)), filled(v, 6))
+    six = filled(v, 6)
+    return emit("select_n", emit("lt", v, six), six, relu(v))
 
 
 @public
@@ -96,6 +102,104 @@ def gelu(x, approximate=True):
     return emit("mul", v, emit("mul", half, emit("add", one, emit("tanh", inner))))
 
 
+@public
+def identity(x):
+    """x."""
+    return value("identity", x)
+
+
+@public
+def celu(x, alpha=1.0):
+    """x above 0, alpha (exp(x / alpha) - 1) below."""
+    v = _float("celu", x)
+    return _np.add(_np.maximum(v, 0), _np.multiply(alpha, _np.expm1(_np.divide(_np.minimum(v, 0), alpha))))
+
+
+@public
+def selu(x):
+    """`elu` with the scale and alpha that keep mean 0 and variance 1 (Klambauer et al. 2017)."""
+    return _np.multiply(1.0507009873554805, elu(x, 1.6732632423543772))
+
+
+@public
+def glu(x, axis=-1):
+    """The first half along `axis` times the sigmoid of the second."""
+    v = _float("glu", x)
+    d = axis_of("glu", axis, v.ndim)
+    if v.shape[d] % 2:
+        raise ValueError(f"glu: dimension {d} has size {v.shape[d]}; an even one is expected")
+    first, second = pieces("glu", v, d, [v.shape[d] // 2])
+    return emit("mul", first, emit("logistic", second))
+
+
+@public
+def hard_sigmoid(x):
+    """relu6(x + 3) / 6."""
+    return _np.divide(relu6(_np.add(x, 3)), 6.0)
+
+
+@public
+def hard_silu(x):
+    """x hard_sigmoid(x)."""
+    return _np.multiply(x, hard_sigmoid(x))
+
+
+hard_swish = hard_silu
+
+
+@public
+def hard_tanh(x):
+    """x between -1 and 1, these outside."""
+    return _where(_np.greater(x, 1), 1, _where(_np.less(x, -1), -1, x))
+
+
+@public
+def soft_sign(x):
+    """x / (|x| + 1)."""
+    v = _float("soft_sign", x)
+    return emit("div", v, emit("add", emit("abs", v), filled(v, 1)))
+
+
+@public
+def mish(x):
+    """x tanh(softplus(x))."""
+    v = _float("mish", x)
+    return emit("mul", v, emit("tanh", softplus(v)))
+
+
+@public
+def squareplus(x, b=4):
+    """(x + sqrt(x^2 + b)) / 2."""
+    v = _float("squareplus", x)
+    return _np.divide(_np.add(v, _np.sqrt(_np.add(_np.square(v), b))), 2)
+
+
+@public
+def sparse_plus(x):
+    """0 below -1, (x + 1)^2 / 4 between, x above 1."""
+    v = _float("sparse_plus", x)
+    middle = _np.divide(_np.square(_np.add(v, 1)), 4)
+    return _where(_np.less_equal(v, -1), 0, _where(_np.greater_equal(v, 1), v, middle))
+
+
+@public
+def sparse_sigmoid(x):
+    """(x + 1) / 2, limited to [0, 1]."""
+    return _np.multiply(0.5, _clip(_np.add(_float("sparse_sigmoid", x), 1), 0, 2))
+
+
+@public
+def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-05, where=None):
+    """(x - mean) / sqrt(variance + epsilon), along `axis`."""
+    v = _float("standardize", x)
+    axes = axes_of("standardize", axis, v.ndim)
+    if mean is None:
+        mean = _mean(v, axes, keepdims=True, where=where)
+    if variance is None:
+        variance = _np.subtract(_mean(_np.square(v), axes, keepdims=True, where=where), _np.square(mean))
+    return _np.multiply(_np.subtract(v, mean), emit("rsqrt", value("standardize", _np.add(variance, epsilon))))
+
+
 def _shifted(function, x, axis):
     """x less its greatest element along `axis`, which has no derivative."""
     v = _float(function, x)
@@ -149,4 +253,8 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
     return emit("transpose", found, permutation=order)
 
 
-__all__.append("swish")  # noqa: F821, made by `public`
+__all__ += ["swish", "hard_swish"]  # noqa: F821, made by `public`
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'ricci.nn' has no attribute {name!r}; ricci.from_jax imports functions of jax.nn")

@@ -278,12 +278,20 @@ def _scaled_log(name, base):
 log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
 
 
+def _ordered(x, y):
+    """The greater one, and the lesser less the greater. Chosen, not by max and abs: where both are equal these have
+    derivatives of their own, whose sum is none of log(exp(x) + exp(y))."""
+    is_first = emit("ge", x, y)
+    high, low = chosen(is_first, x, y), chosen(is_first, y, x)
+    return high, emit("sub", low, high)
+
+
 @public
 def logaddexp(x1, x2, /):
     """log(exp(x1) + exp(x2)), without overflow."""
     x, y = aligned("logaddexp", real_value("logaddexp", x1), real_value("logaddexp", x2), inexact=True)
-    delta, greatest = emit("sub", x, y), emit("max", x, y)
-    sum_ = emit("add", greatest, emit("log1p", emit("exp", emit("neg", emit("abs", delta)))))
+    high, delta = _ordered(x, y)
+    sum_ = emit("add", high, emit("log1p", emit("exp", delta)))
     return chosen(emit("ne", delta, delta), emit("add", x, y), sum_)
 
 
@@ -291,9 +299,9 @@ def logaddexp(x1, x2, /):
 def logaddexp2(x1, x2, /):
     """log2(2^x1 + 2^x2), without overflow."""
     x, y = aligned("logaddexp2", real_value("logaddexp2", x1), real_value("logaddexp2", x2), inexact=True)
-    delta, greatest = emit("sub", x, y), emit("max", x, y)
-    tail = emit("div", emit("log1p", emit("exp2", emit("neg", emit("abs", delta)))), filled(x, np.log(2)))
-    return chosen(emit("ne", delta, delta), emit("add", x, y), emit("add", greatest, tail))
+    high, delta = _ordered(x, y)
+    tail = emit("div", emit("log1p", emit("exp2", delta)), filled(x, np.log(2)))
+    return chosen(emit("ne", delta, delta), emit("add", x, y), emit("add", high, tail))
 
 
 @public

@@ -170,6 +170,23 @@ def kron(a, b):
 # ---- einsum ----
 
 
+def _as_text(given):
+    """(text, operands) of einsum(a, [0, 1], b, [1, 2], [0, 2]): numbers in the place of letters."""
+    lists = given[1::2] if len(given) % 2 == 0 else (*given[1::2], given[-1])
+    texts = []
+    for own in lists:
+        if not isinstance(own, (list, tuple)):
+            raise TypeError(f"einsum: subscripts are of type {type(given[0]).__name__}; a text is expected, or a list of "
+                            "numbers after each operand")
+        for n in own:
+            if n is not Ellipsis and not (isinstance(n, int) and 0 <= n < 52):
+                raise ValueError(f"einsum: a subscript is {n!r}; numbers from 0 to 51 and ... are expected")
+        texts.append("".join("..." if n is Ellipsis else chr(ord("A") + n if n < 26 else ord("a") + n - 26) for n in own))
+    operands = given[:len(given) - len(given) % 2:2]
+    inputs = ",".join(texts[:len(operands)])
+    return (inputs if len(given) % 2 == 0 else f"{inputs}->{texts[-1]}"), operands
+
+
 def _letters(text, ranks):
     """(lists of letters of the operands, that of the result); dimensions of `...` are upper-case Greek letters."""
     text = text.replace(" ", "")
@@ -236,9 +253,10 @@ def _cost(a, b, kept, sizes):
 
 @public
 def einsum(subscripts, /, *operands, optimize="auto", precision=None, preferred_element_type=None):
-    """Sums of products by Einstein's notation: einsum("ij,jk->ik", a, b). The cheapest pair is multiplied first."""
+    """Sums of products by Einstein's notation: einsum("ij,jk->ik", a, b), also einsum(a, [0, 1], b, [1, 2], [0, 2]). The
+    cheapest pair is multiplied first."""
     if not isinstance(subscripts, str):
-        raise TypeError(f"einsum: subscripts are of type {type(subscripts).__name__}; a text is expected")
+        subscripts, operands = _as_text((subscripts, *operands))
     values = promoted("einsum", *operands)
     letters, out = _letters(subscripts, [v.ndim for v in values])
     sizes = {}

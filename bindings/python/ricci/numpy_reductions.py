@@ -1,10 +1,11 @@
 """Reductions, cumulative functions and statistics of jax.numpy."""
 import numpy as np
 
+from .dtypes import numpy_of
 from .numpy_choices import isclose, isnan
 from .numpy_elementwise import equal, filled, truth
 from .numpy_operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
-from .promotion import BOOL, COMPLEX, I32, INEXACT, REAL_FLOATS, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
+from .promotion import BOOL, COMPLEX, F32, I32, INEXACT, REAL_FLOATS, SIGNED, UNSIGNED, inexact_of, number_of_dtype, real_of
 from .tracing import current
 
 _U32 = number_of_dtype("uint32")
@@ -89,7 +90,8 @@ def all(a, axis=None, *, keepdims=False, where=None):  # noqa: A001
 @public
 def count_nonzero(a, axis=None, keepdims=False):
     """How many elements over `axis` are not 0, as i32."""
-    return sum(truth("count_nonzero", a), axis, keepdims=keepdims)
+    x = truth("count_nonzero", a)
+    return sum(x, axes_of("count_nonzero", axis, x.ndim), keepdims=keepdims)
 
 
 def _size(function, x, axis):
@@ -105,41 +107,57 @@ def _counts(function, x, axis, where):
 @public
 def mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
     """The mean over `axis`; integers become floats."""
-    x = value("mean", a)
-    x = converted(x, dtype_or(dtype, inexact_of(x.kind)))
+    return _mean("mean", value("mean", a), axis, dtype, keepdims, where)
+
+
+def _wide(kind):
+    """What means are computed in: sums soon exceed floats of two bytes."""
+    return F32 if kind in REAL_FLOATS and numpy_of(kind).itemsize == 2 else kind
+
+
+def _mean(function, x, axis, dtype=None, keepdims=False, where=None):
+    axis, kind = axes_of(function, axis, x.ndim), dtype_or(dtype, inexact_of(x.kind))
+    x = converted(x, _wide(kind))
     total = sum(x, axis, keepdims=keepdims, where=where)
     if where is None:
-        return emit("div", total, filled(total, _size("mean", x, axis)))
-    count = _counts("mean", x, axis, where)
-    return emit("div", total, emit("reshape", count, new_sizes=total.shape))
+        count = filled(total, _size(function, x, axis))
+    else:
+        count = emit("reshape", _counts(function, x, axis, where), new_sizes=total.shape)
+    return converted(emit("div", total, count), kind)
 
 
 @public
 def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=None, correction=None):
     """The variance over `axis`, with `ddof` fewer degrees of freedom."""
-    ddof = ddof if correction is None else correction
-    x = value("var", a)
-    x = converted(x, dtype_or(dtype, inexact_of(x.kind)))
-    away = emit("sub", x, expanded(mean(x, axis, keepdims=True, where=where), x.shape))
+    return _var("var", value("var", a), axis, dtype, ddof if correction is None else correction, keepdims, where)
+
+
+def _var(function, x, axis, dtype=None, ddof=0, keepdims=False, where=None):
+    axis, kind = axes_of(function, axis, x.ndim), dtype_or(dtype, inexact_of(x.kind))
+    x = converted(x, _wide(kind))
+    away = emit("sub", x, expanded(_mean(function, x, axis, keepdims=True, where=where), x.shape))
     square = emit("real", emit("mul", away, emit("conj", away))) if x.kind in COMPLEX else emit("mul", away, away)
     total = sum(square, axis, keepdims=keepdims, where=where)
     if where is None:
-        return emit("div", total, filled(total, _size("var", x, axis) - ddof))
-    count = emit("reshape", _counts("var", converted(square, real_of(x.kind)), axis, where), new_sizes=total.shape)
-    return emit("div", total, emit("sub", count, filled(count, ddof)))
+        count = filled(total, _size(function, x, axis) - ddof)
+    else:
+        count = emit("reshape", _counts(function, square, axis, where), new_sizes=total.shape)
+        count = emit("sub", count, filled(count, ddof))
+    return converted(emit("div", total, count), real_of(kind))
 
 
 @public
 def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=None, correction=None):
     """The root of `var`."""
-    return emit("sqrt", var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, correction=correction))
+    ddof = ddof if correction is None else correction
+    return emit("sqrt", _var("std", value("std", a), axis, dtype, ddof, keepdims, where))
 
 
 @public
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """The mean over `axis` weighted by `weights` (of a's shape, or along one axis); with their sum if `returned`."""
     if weights is None:
-        found = mean(a, axis, keepdims=keepdims)
+        found = _mean("average", value("average", a), axis, keepdims=keepdims)
         total = filled(found, _size("average", value("average", a), axis))
         return (found, total) if returned else found
     x, w = promoted("average", a, weights, inexact=True)
@@ -150,6 +168,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
         if w.shape[0] != x.shape[d]:
             raise ValueError(f"average: there are {w.shape[0]} weights for {x.shape[d]} elements along axis {axis}")
         w = emit("broadcast_in_dim", w, shape=x.shape, broadcast_dimensions=[d])
+    axis = axes_of("average", axis, x.ndim)
     total = sum(w, axis, keepdims=keepdims)
     found = emit("div", sum(emit("mul", x, w), axis, keepdims=keepdims), total)
     return (found, total) if returned else found
@@ -159,6 +178,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
 def ptp(a, axis=None, keepdims=False):
     """The greatest less the least element."""
     x = value("ptp", a)
+    axis = axes_of("ptp", axis, x.ndim)
     return emit("sub", max(x, axis, keepdims), min(x, axis, keepdims))
 
 
@@ -194,7 +214,7 @@ def _without_nan(name, over, neutral):
         x = value(name, a)
         if x.kind in INEXACT:
             x = emit("select_n", isnan(x), x, filled(x, neutral))
-        return over(x, axis, keepdims=keepdims)
+        return over(x, axes_of(name, axis, x.ndim), keepdims=keepdims)
     function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
     return public(function)
 
@@ -206,27 +226,32 @@ nansum, nanprod = _without_nan("nansum", sum, 0), _without_nan("nanprod", prod, 
 def nanmean(a, axis=None, *, keepdims=False):
     """The mean of the elements that are not NaN."""
     x = value("nanmean", a)
-    return mean(x, axis, keepdims=keepdims, where=emit("not", isnan(x))) if x.kind in INEXACT else mean(
-        x, axis, keepdims=keepdims)
+    known = emit("not", isnan(x)) if x.kind in INEXACT else None
+    return _mean("nanmean", x, axis, keepdims=keepdims, where=known)
 
 
 @public
 def nanvar(a, axis=None, *, ddof=0, keepdims=False):
     """The variance of the elements that are not NaN."""
-    x = value("nanvar", a)
+    return _nanvar("nanvar", a, axis, ddof, keepdims)
+
+
+def _nanvar(function, a, axis, ddof, keepdims):
+    x = value(function, a)
     known = emit("not", isnan(x)) if x.kind in INEXACT else None
-    return var(x, axis, ddof=ddof, keepdims=keepdims, where=known)
+    return _var(function, x, axis, ddof=ddof, keepdims=keepdims, where=known)
 
 
 @public
 def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     """The root of `nanvar`."""
-    return emit("sqrt", nanvar(a, axis, ddof=ddof, keepdims=keepdims))
+    return emit("sqrt", _nanvar("nanstd", a, axis, ddof, keepdims))
 
 
 def _extreme_without_nan(name, over, neutral):
     def function(a, axis=None, *, keepdims=False):
         x = value(name, a)
+        axis = axes_of(name, axis, x.ndim)
         if x.kind not in REAL_FLOATS:
             return over(x, axis, keepdims)
         unknown = isnan(x)

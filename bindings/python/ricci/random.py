@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .dtypes import KEY, numpy_of
+from .dtypes import KEY, limits_of, numpy_of
 from .numpy_creation import arange, asarray
 from .numpy_elementwise import filled
 from .numpy_operands import (axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted, public,
@@ -152,9 +152,65 @@ def exponential(key, shape=(), dtype=None):
 def gumbel(key, shape=(), dtype=None):
     """Floats of the Gumbel distribution."""
     kind = _float("gumbel", dtype)
-    tiny = np.finfo(numpy_of(kind)).tiny
+    tiny = limits_of(numpy_of(kind)).tiny
     x = _between(_one("gumbel", key), shape_of("gumbel", shape), kind, tiny, 1.0)
     return emit("neg", emit("log", emit("neg", emit("log", x))))
+
+
+@public
+def laplace(key, shape=(), dtype=None):
+    """Floats of the Laplace distribution."""
+    kind = _float("laplace", dtype)
+    x = _between(_one("laplace", key), shape_of("laplace", shape), kind, -1.0 + limits_of(numpy_of(kind)).epsneg, 1.0)
+    return emit("mul", emit("sign", x), emit("log1p", emit("neg", emit("abs", x))))
+
+
+@public
+def logistic(key, shape=(), dtype=None):
+    """Floats of the logistic distribution."""
+    kind = _float("logistic", dtype)
+    x = _between(_one("logistic", key), shape_of("logistic", shape), kind, limits_of(numpy_of(kind)).tiny, 1.0)
+    return emit("log", emit("div", x, emit("sub", filled(x, 1), x)))
+
+
+@public
+def cauchy(key, shape=(), dtype=None):
+    """Floats of the Cauchy distribution."""
+    kind = _float("cauchy", dtype)
+    x = _between(_one("cauchy", key), shape_of("cauchy", shape), kind, limits_of(numpy_of(kind)).eps, 1.0)
+    return emit("tan", emit("mul", filled(x, np.pi), emit("sub", x, filled(x, 0.5))))
+
+
+@public
+def lognormal(key, sigma=1.0, shape=None, dtype=None):
+    """exp(sigma z), z of the standard normal distribution."""
+    kind = _float("lognormal", dtype)
+    width = converted(value("lognormal", sigma), kind)
+    shape = width.shape if shape is None else shape_of("lognormal", shape)
+    return emit("exp", emit("mul", normal(key, shape, numpy_of(kind)), expanded(width, shape)))
+
+
+@public
+def rademacher(key, shape=(), dtype=None):
+    """-1 or 1, i32 unless `dtype` is given."""
+    x = converted(bernoulli(key, 0.5, shape_of("rademacher", shape)), dtype_or(dtype, I32))
+    return emit("sub", emit("mul", x, filled(x, 2)), filled(x, 1))
+
+
+@public
+def multivariate_normal(key, mean, cov, shape=None, dtype=None):
+    """Vectors of the normal distribution with that mean and covariance, whose Cholesky factor must exist."""
+    from .linalg import cholesky
+    from .numpy_products import matvec
+    kind = _float("multivariate_normal", dtype)
+    middle, spread = (converted(value("multivariate_normal", n), kind) for n in (mean, cov))
+    if not middle.ndim or spread.shape[-2:] != (middle.shape[-1],) * 2:
+        raise ValueError(f"multivariate_normal: mean has shape {middle.shape} and cov {spread.shape}; (..., n) and "
+                         "(..., n, n) are expected")
+    lead = broadcast_shapes_of("multivariate_normal", [middle.shape[:-1], spread.shape[:-2]])
+    lead = lead if shape is None else shape_of("multivariate_normal", shape)
+    draws = normal(key, (*lead, middle.shape[-1]), numpy_of(kind))
+    return emit("add", expanded(middle, draws.shape), matvec(expanded(cholesky(spread), (*lead, *spread.shape[-2:])), draws))
 
 
 @public
@@ -270,3 +326,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0):
 def _reshaped(x, shape):
     return emit("reshape", x, new_sizes=shape)
 
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'ricci.random' has no attribute {name!r}; ricci.from_jax imports functions of jax.random")
