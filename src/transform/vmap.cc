@@ -24,6 +24,19 @@ absl::StatusOr<Vals> InlinePlain(Builder& b, const ir::Program& f, MaskView used
   return b.Inline(*small.program, in);
 }
 
+// Of the results without an axis, one of which depends on parameter `param`, the first that does; for a message.
+absl::StatusOr<size_t> FirstThatDepends(const ir::Program& f, std::span<const int32_t> out_axes, uint32_t param) {
+  size_t found = 0;
+  for (size_t r = out_axes.size(); r-- > 0;) {
+    if (out_axes[r] >= 0) continue;
+    Mask own(out_axes.size(), 0);
+    own[r] = 1;
+    RICCI_ASSIGN(const PrunedProgram alone, Prune(f, own, {}, Effects::kLeave));
+    if (alone.used_params[param]) found = r;
+  }
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_t> in_axes,
@@ -56,8 +69,10 @@ absl::StatusOr<ir::ProgramRef> Vmap(const ir::Program& f, std::span<const int32_
   RICCI_ASSIGN(PrunedProgram plain, Prune(f, plain_out, {}, Effects::kLeave));
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     if (plain.used_params[i] && in_axes[i] >= 0) {
-      return base::InvalidArgument("vmap: a result of program ", f.name, " has out_axes -1 but depends on parameter ",
-                                   i, ", which is batched; give it an axis");
+      RICCI_ASSIGN(const size_t result, FirstThatDepends(f, out_axes, i));
+      return base::InvalidArgument("vmap: result ", result, " of program ", f.name,
+                                   " has out_axes -1, one value for the batch, but depends on parameter ", i,
+                                   ", which is batched; give it an axis");
     }
   }
   if (plain.program->effectful) {

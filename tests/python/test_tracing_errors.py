@@ -117,6 +117,8 @@ class Transformations(unittest.TestCase):
         self.refused("in_axes of argument 0 is 2; it has 2 dimensions", lambda: ricci.vmap(rnp.sin, 2)(x), ValueError)
         self.refused("no argument is mapped", lambda: ricci.vmap(rnp.sin, None)(x), ValueError)
         self.refused("out_axes is 3; the result has 2 dimensions", lambda: ricci.vmap(rnp.sin, out_axes=3)(x), ValueError)
+        self.refused("result 1 of program lambda has out_axes -1, one value for the batch, but depends on parameter 0",
+                     lambda: ricci.vmap(lambda x: (1.0, x), out_axes=None)(x), ricci.Error)
         self.refused("out_axes of the result is (0, 1); an integer or None is expected",
                      lambda: ricci.vmap(rnp.sin, out_axes=(0, 1))(x))
 
@@ -213,6 +215,8 @@ class Transformations(unittest.TestCase):
         self.refused("there is no primitive nothing", lambda: ricci.lax.nothing, AttributeError)
         self.refused("reduce_sum: there is no attribute axis; it has axes", lambda: ricci.lax.reduce_sum(x, axis=0))
         self.refused("add: operands are x, y; 1 given", lambda: ricci.lax.add(x))
+        self.refused("neg: operand 0 is a list of values; an array is expected",
+                     lambda: ricci.jit(lambda x: ricci.lax.neg([x]))(x))
         self.refused("attribute axes is 'a'; integers expected", lambda: ricci.lax.reduce_sum(x, axes="a"))
 
     def test_namespace_of_the_array_standard(self):

@@ -92,7 +92,12 @@ TEST_F(Vmap, RefusesWhatHasNoMeaning) {
             "vmap: in_axes -2 of parameter 0 is out of range for f64[3] with a batch dimension");
   EXPECT_EQ(
       ErrorOf(Try(kScaled, {0, -1}, {-1}, 2)),
-      "vmap: a result of program f has out_axes -1 but depends on parameter 0, which is batched; give it an axis");
+      "vmap: result 0 of program f has out_axes -1, one value for the batch, but depends on parameter 0, which is "
+      "batched; give it an axis");
+  EXPECT_EQ(
+      ErrorOf(Try(kTwo, {0, -1}, {-1, -1, -1}, 2)),
+      "vmap: result 1 of program f has out_axes -1, one value for the batch, but depends on parameter 0, which is "
+      "batched; give it an axis");
 }
 
 class Batch : public TransformTest {

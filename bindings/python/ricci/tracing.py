@@ -178,6 +178,10 @@ class Trace:
         if row.operands is not None and len(operands) != len(row.operands):
             raise TypeError(f"{name}: operands are {', '.join(row.operands) or 'none'}; {len(operands)} given")
         attributes = row.checked(attributes)
+        for i, x in enumerate(operands):
+            if isinstance(x, (list, tuple)) and any(isinstance(v, Value) for v in x):
+                raise TypeError(f"{name}: operand {i} is a {type(x).__name__} of values; an array is expected "
+                                "(ricci.numpy.stack makes one)")
         values = [self.lift(x) for x in operands]
         numbers = [v.number for v in values]
         self.builder.at(*user_place())
