@@ -7,13 +7,13 @@
 namespace ricci::testing {
 namespace {
 
-constexpr int64_t kBlock = 16;  // programs in one host
+constexpr uint64_t kBlock = 16;  // programs in one host
 
 // A few seeds, whose programs are in one host.
 class Block {
  public:
   Block(uint64_t seed, int64_t count, const TrialOptions& options, ObjectTotals& totals)
-      : block_(seed), options_(options), totals_(totals) {
+      : block_(seed / kBlock), options_(options), totals_(totals) {
     std::set<std::string> names;
     for (uint64_t s = seed; s < seed + static_cast<uint64_t>(count); ++s) {
       trials_.push_back(std::make_unique<Trial>(s, options, totals.trials));
@@ -52,7 +52,7 @@ class Block {
                        verdict);
   }
 
-  const uint64_t block_;
+  const uint64_t block_;  // its number
   const TrialOptions& options_;
   ObjectTotals& totals_;
   std::vector<std::unique_ptr<Trial>> trials_;
@@ -63,8 +63,10 @@ class Block {
 
 void TryObjects(uint64_t seed, int64_t count, int64_t most_failures, const TrialOptions& options,
                 const std::function<bool()>& stop, ObjectTotals& totals) {
-  for (int64_t done = 0; done < count && totals.trials.failures < most_failures && !stop(); done += kBlock) {
-    Block(seed + static_cast<uint64_t>(done), std::min(kBlock, count - done), options, totals).Run();
+  for (int64_t done = 0; done < count && totals.trials.failures < most_failures && !stop();
+       done += static_cast<int64_t>(kBlock)) {
+    Block(seed + static_cast<uint64_t>(done), std::min(static_cast<int64_t>(kBlock), count - done), options, totals)
+        .Run();
   }
 }
 
