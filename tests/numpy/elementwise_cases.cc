@@ -33,6 +33,10 @@ const Case kCases[] = {
     {"jnp.remainder(x, y)", [](const Given& g) -> Results { return remainder(g.x, g.y); }},
     {"jnp.mod(i, 3)", [](const Given& g) -> Results { return mod(g.i, 3); }},
     {"jnp.floor_divide(x, y)", [](const Given& g) -> Results { return floor_divide(g.x, g.y); }},
+    {"(jnp.floor_divide(n, 0.0), jnp.floor_divide(x, -0.0), i % 0, jnp.fmod(i, 0), k % 0)",
+     [](const Given& g) -> Results {
+       return Values{floor_divide(g.n, 0.0), floor_divide(g.x, -0.0), g.i % 0, fmod(g.i, 0), g.k % 0};
+     }},
     {"jnp.floor_divide(i, 4)", [](const Given& g) -> Results { return floor_divide(g.i, 4); }},
     {"jnp.floor_divide(k, 7)", [](const Given& g) -> Results { return floor_divide(g.k, 7); }},
     {"jnp.abs(i)", [](const Given& g) -> Results { return abs(g.i); }},

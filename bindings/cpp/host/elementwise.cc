@@ -225,7 +225,8 @@ Value floor_divide(const Operand& a, const Operand& b) {
   const Value r = lax::rem(v[0], v[1]), zero = lax::zeros_like(r);
   if (IsFloat(q.dtype())) {
     const Value mod = remainder(Operand(v[0], a.at), Operand(v[1], a.at));
-    return lax::round(lax::div(lax::sub(v[0], mod), v[1]), 1);
+    const Value whole = lax::round(lax::div(lax::sub(v[0], mod), v[1]), 1);
+    return Where(v[1] == 0, lax::div(v[0], v[1]), whole);  // as in JAX, infinite rather than NaN
   }
   const Value down = lax::bitwise_and(lax::ne(lax::sign(v[0]), lax::sign(v[1])), lax::ne(r, zero));
   return lax::select(down, lax::sub(q, lax::ones_like(q)), q);

@@ -123,7 +123,8 @@ Value trunc(const Operand& x) {
 Value rint(const Operand& x) { return round(Operand(UseInexact("rint", x), x.at)); }
 Value fmod(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
-  return Emit1("rem", UseNumbers("fmod", in));
+  const Values v = UseNumbers("fmod", in);
+  return RemainderOrZero(v[0], v[1]);
 }
 std::pair<Value, Value> divmod(const Operand& a, const Operand& b) { return {floor_divide(a, b), remainder(a, b)}; }
 

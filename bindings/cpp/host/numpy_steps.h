@@ -13,6 +13,8 @@ inline Shape ShapeOfValue(const Value& v) { return Shape(v.shape().begin(), v.sh
 Values UseList(std::string_view name, std::span<const Operand> xs);
 // The operands with one dtype and one shape, bool as i32, because it has no arithmetic.
 Values UseNumbers(std::string_view name, std::span<const Operand> xs);
+// lax::rem; of an integer and 0 it is 0, as in jax.numpy.
+Value RemainderOrZero(const Value& x, const Value& y);
 // 0, 1, ... along `dimension`, in the program of `in`.
 Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension);
 

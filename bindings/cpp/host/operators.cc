@@ -5,6 +5,13 @@
 
 namespace ricci { inline namespace v0 {
 
+Value RemainderOrZero(const Value& x, const Value& y) {
+  const Value r = lax::rem(x, y);
+  if (IsFloat(r.dtype())) return r;
+  const Value zero = lax::zeros_like(r);
+  return lax::select(lax::eq(y, zero), zero, r);
+}
+
 Values UseNumbers(std::string_view name, std::span<const Operand> xs) {
   Values v = UseTogether(name, xs);
   for (Value& x : v) x = x.dtype() == DType::kBool ? lax::convert_element_type(x, kDefaultInt) : x;
@@ -34,7 +41,7 @@ Value divide(const Operand& a, const Operand& b) { return Binary("div", "div", a
 Value remainder(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseNumbers("remainder", in);
-  const Value r = lax::rem(v[0], v[1]);
+  const Value r = RemainderOrZero(v[0], v[1]);
   if (In(r.dtype(), kUnsigned)) return r;
   const Value zero = lax::zeros_like(r);
   const Value other_sign = lax::ne(lax::lt(r, zero), lax::lt(v[1], zero));
