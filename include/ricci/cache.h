@@ -67,7 +67,8 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_cache_list(const char* folder RICC
                                                          void* sink RICCI_NULLABLE,
                                                          void (*entry)(void* sink, const ricci_cache_entry* e));
 /* Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
- * compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder. */
+ * compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+ * FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_cache_clear(const char* folder RICCI_LEN(len), size_t len,
                                                           uint64_t* files RICCI_NULLABLE,
                                                           uint64_t* bytes RICCI_NULLABLE);

@@ -3754,7 +3754,8 @@ end
     ricci_cache_clear(folder, len, files, bytes)
 
 Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
-compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder.
+compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are.
 """
 function ricci_cache_clear(folder, len, files, bytes)
     return ccall(

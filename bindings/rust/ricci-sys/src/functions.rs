@@ -1008,7 +1008,8 @@ extern "C" {
         entry: Option<unsafe extern "C" fn(sink: *mut c_void, e: *const ricci_cache_entry)>,
     ) -> *mut ricci_status;
     /// Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
-    /// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder.
+    /// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+    /// FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are.
     pub fn ricci_cache_clear(
         folder: *const c_char,
         len: usize,
