@@ -5,6 +5,7 @@
 #ifndef RICCI_CPU_KERNEL_BLOCKS_H_
 #define RICCI_CPU_KERNEL_BLOCKS_H_
 #include "kernel_emitter.h"
+#include "llvm_blocks.h"
 
 namespace ricci::cpu {
 
@@ -14,21 +15,7 @@ inline constexpr uint32_t kHeldBuffers = 32;  // whose addresses a kernel loads 
 
 template <typename Body>
 void KernelEmitter::Loop(V lo, V hi, int64_t step, Body body) {
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("loop"), inside = l_.NewBlock("body"),
-                    after = l_.NewBlock("done");
-  LLVMBuildBr(l_.b, head);
-  LLVMPositionBuilderAtEnd(l_.b, head);
-  V i = LLVMBuildPhi(l_.b, l_.i64(), "i");
-  LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, i, hi, ""), inside, after);
-  LLVMPositionBuilderAtEnd(l_.b, inside);
-  body(i);
-  V next = LLVMBuildNSWAdd(l_.b, i, l_.I64(step), "");
-  LLVMBasicBlockRef latch = LLVMGetInsertBlock(l_.b);
-  LLVMBuildBr(l_.b, head);
-  V from[] = {lo, next};
-  LLVMBasicBlockRef blocks[] = {before, latch};
-  LLVMAddIncoming(i, from, blocks, 2);
-  LLVMPositionBuilderAtEnd(l_.b, after);
+  EmitLoop(l_, lo, hi, step, body);
 }
 
 template <typename Body>
@@ -77,15 +64,7 @@ void KernelEmitter::WhileActive(uint32_t every, Condition condition, Body body) 
 
 template <typename Then, typename Else>
 void KernelEmitter::Branch(V condition, Then then, Else otherwise) {
-  LLVMBasicBlockRef yes = l_.NewBlock("then"), no = l_.NewBlock("else"), join = l_.NewBlock("join");
-  LLVMBuildCondBr(l_.b, condition, yes, no);
-  LLVMPositionBuilderAtEnd(l_.b, yes);
-  then();
-  LLVMBuildBr(l_.b, join);
-  LLVMPositionBuilderAtEnd(l_.b, no);
-  otherwise();
-  LLVMBuildBr(l_.b, join);
-  LLVMPositionBuilderAtEnd(l_.b, join);
+  EmitBranch(l_, condition, then, otherwise);
 }
 
 // ---- functions ----

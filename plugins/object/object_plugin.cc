@@ -16,6 +16,7 @@
 #include "convolution.h"
 #include "gemm.h"
 #include "kernel_codegen.h"
+#include "library_op.h"
 #include "lu_code.h"
 #include "object_code.h"
 #include "product_code.h"
@@ -80,16 +81,7 @@ struct Called {
                                            }};
 
   static ricci_status* Add(ricci_ctx* ctx, std::string_view primitive) {
-    ricci_prim row = 0;
-    if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &row)) return s;
-    ricci_lowering l{};
-    l.hdr.size = sizeof l;
-    l.kind = RICCI_LOWER_LIBRARY;
-    l.priority = 10;
-    l.target = {"cpu", 3};
-    l.match = Match;
-    l.library = &kTable;
-    return ricci_prim_add_lowering(ctx, row, &l);
+    return cpu::AddLibrary(ctx, primitive, Match, &kTable);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "llvm_blocks.h"
 #include "llvm_builder.h"
 #include "processor_names.h"
 #include "product.h"
@@ -31,31 +32,11 @@ class TileCode {
   V Begin(const std::string& name, const std::vector<LLVMTypeRef>& params);
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, Body body) {
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("loop"), inside = l_.NewBlock("body"),
-                      after = l_.NewBlock("done");
-    LLVMBuildBr(l_.b, head);
-    LLVMPositionBuilderAtEnd(l_.b, head);
-    V i = LLVMBuildPhi(l_.b, l_.i64(), "i");
-    LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, i, hi, ""), inside, after);
-    LLVMPositionBuilderAtEnd(l_.b, inside);
-    body(i);
-    V from[] = {lo, LLVMBuildNSWAdd(l_.b, i, l_.I64(step), "")};
-    LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(l_.b)};
-    LLVMBuildBr(l_.b, head);
-    LLVMAddIncoming(i, from, blocks, 2);
-    LLVMPositionBuilderAtEnd(l_.b, after);
+    cpu::EmitLoop(l_, lo, hi, step, body);
   }
   template <typename Then, typename Else>
   void If(V condition, Then then, Else otherwise) {
-    LLVMBasicBlockRef yes = l_.NewBlock("then"), no = l_.NewBlock("else"), after = l_.NewBlock("after");
-    LLVMBuildCondBr(l_.b, condition, yes, no);
-    LLVMPositionBuilderAtEnd(l_.b, yes);
-    then();
-    LLVMBuildBr(l_.b, after);
-    LLVMPositionBuilderAtEnd(l_.b, no);
-    otherwise();
-    LLVMBuildBr(l_.b, after);
-    LLVMPositionBuilderAtEnd(l_.b, after);
+    cpu::EmitBranch(l_, condition, then, otherwise);
   }
   template <typename Then>
   void If(V condition, Then then) {
