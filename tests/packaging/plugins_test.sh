@@ -66,3 +66,4 @@ case $said in *"set PKG_CONFIG_PATH to lib/pkgconfig of its prefix"*) ;; *) echo
 
 echo "== the page"
 PREFIX=$prefix python3 "$here/run_page.py" "$prefix/share/doc/ricci/PLUGINS.md" "$work/page"
+rm -rf "$CARGO_TARGET_DIR"  # large

@@ -79,3 +79,5 @@ if grep -rl "$work/installed" "$work/moved" >&2; then
   echo "the files above hold the place of installation" >&2
   exit 1
 fi
+# What was built in it is large, and the prefix is what other tests use.
+find "$work" -mindepth 1 -maxdepth 1 ! -name moved -exec rm -rf {} +

@@ -78,3 +78,4 @@ if RICCI_LIB_DIR=/nowhere cargo build --offline -p ricci-sys 2>"$work/refused"; 
   exit 1
 fi
 grep -q "RICCI_LIB_DIR: no ricci.pc in /nowhere/pkgconfig" "$work/refused" || { cat "$work/refused" >&2; exit 1; }
+rm -rf "$CARGO_TARGET_DIR"  # large
