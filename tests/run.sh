@@ -9,6 +9,12 @@ jobs=${RICCI_JOBS:-2}
 
 step() { printf '\n== %s\n' "$1"; }
 
+# Builds and what tests leave in them; where less is free, tests fail late and far from the cause.
+needed=12
+free=$(df -Pk . | awk 'NR == 2 { print int($4 / 1048576) }')
+[ "$free" -ge "$needed" ] || [ -d build ] ||
+  echo "warning: a first run writes $needed GB to $(pwd), where $free GB are free" >&2
+
 step "dependencies"
 sh cmake/install_dependencies.sh
 

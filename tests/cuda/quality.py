@@ -104,12 +104,13 @@ def compare(now, recorded):
     out = []
     for program in sorted(now.keys() | recorded.keys()):
         here, there = now.get(program, {}), recorded.get(program, {})
+        if "cannot" in here:
+            out += [] if here == there else [f"{program}: cannot be measured: {here['cannot']}"]
+            continue
         for kernel in sorted(here.keys() | there.keys()):
             name = f"{program}: {kernel}"
             if kernel not in there or kernel not in here:
                 out.append(f"{name}: {'not recorded' if kernel in here else 'recorded, but not there any more'}")
-            elif kernel == "cannot":
-                out += [] if here == there else [f"{name}: {here[kernel]}, recorded is {there[kernel]}"]
             else:
                 out += worse(name, here[kernel], there[kernel])
     return out
