@@ -16,13 +16,14 @@ from .function import Function, load
 from .loops import fori_loop, scan, while_loop
 from .program import Program
 from .python_rows import check_primitive, primitive
+from .scans import associative_scan, map
 from .tracing import bind
 from .value import TracingError, Value
 
 __all__ = """
     Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value asarray
-    bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
-    fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load missing nn numpy
+    associative_scan bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
+    fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load map missing nn numpy
     primitive random scan stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 

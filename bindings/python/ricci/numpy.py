@@ -9,7 +9,7 @@ import math as _math
 
 import numpy as _np
 
-from . import linalg  # noqa: F401
+from . import fft, linalg  # noqa: F401
 from . import promotion as _promotion
 from .dtypes import limits_of as _limits_of
 from .dtypes import numpy_of as _numpy_of
@@ -18,12 +18,15 @@ from .numpy_choices import *  # noqa: F403
 from .numpy_creation import *  # noqa: F403
 from .numpy_differences import *  # noqa: F403
 from .numpy_elementwise import *  # noqa: F403
+from .numpy_filters import *  # noqa: F403
 from .numpy_joining import *  # noqa: F403
 from .numpy_operands import is_operand  # noqa: F401
 from .numpy_order import *  # noqa: F403
+from .numpy_polynomials import *  # noqa: F403
 from .numpy_products import *  # noqa: F403
 from .numpy_reductions import *  # noqa: F403
 from .numpy_shaping import *  # noqa: F403
+from .numpy_statistics import *  # noqa: F403
 from .tracing import type_of as _type_of
 from .value import Value as ndarray  # noqa: F401
 

@@ -7,7 +7,7 @@ import numpy as np
 from .dtypes import numpy_of
 from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, promoted, public,
                              shape_of, shape_of_value, value, weakened)
-from .promotion import BOOL, F32, I32
+from .promotion import BOOL, COMPLEX, F32, I32
 from .tracing import SCALARS, current
 from .tree import leaves
 from .value import Value, refuse
@@ -147,6 +147,57 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     from .numpy_elementwise import power
     found = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return converted(found, dtype_or(dtype, found.kind))
+
+
+@public
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """`num` numbers from start to stop, each the same multiple of the one before; not of complex numbers."""
+    from .numpy_elementwise import abs as absolute
+    from .numpy_elementwise import exp, log, multiply, sign
+    from .numpy_shaping import moveaxis
+    low, high = promoted("geomspace", start, stop, inexact=True)
+    if low.kind in COMPLEX:
+        raise TypeError(f"geomspace: operands are {low.dtype}; real numbers are expected")
+    found = multiply(sign(low), exp(linspace(log(absolute(low)), log(absolute(high)), num, endpoint)))
+    return moveaxis(converted(found, dtype_or(dtype, found.kind), weak=False), 0, axis)
+
+
+def _indices_of(name, doc, of):
+    def function(*numbers, **named):
+        return tuple(map(asarray, (np.asarray(i, np.int32) for i in of(*_static(name, *numbers), **named))))
+    function.__name__, function.__doc__ = name, doc
+    return public(function)
+
+
+tril_indices = _indices_of("tril_indices", "Rows and columns (n, k=0, m=None) of the elements on and below a diagonal.",
+                           np.tril_indices)
+triu_indices = _indices_of("triu_indices", "Rows and columns (n, k=0, m=None) of the elements on and above a diagonal.",
+                           np.triu_indices)
+diag_indices = _indices_of("diag_indices", "The indices (n, ndim=2) of the elements on the diagonal.", np.diag_indices)
+
+
+def _indices_from(name, of):
+    def function(arr, *numbers, **named):
+        shape = shape_of_value(arr)
+        if len(shape) < 2:
+            raise ValueError(f"{name}: the array has {len(shape)} dimensions; at least 2 are expected")
+        return of(shape[-2], *numbers, m=shape[-1], **named)
+    function.__name__, function.__doc__ = name, f"As `{of.__name__}`, of the matrices of an array; k=0 is the diagonal."
+    return public(function)
+
+
+tril_indices_from = _indices_from("tril_indices_from", tril_indices)
+triu_indices_from = _indices_from("triu_indices_from", triu_indices)
+
+
+@public
+def indices(dimensions, dtype=None, sparse=False):
+    """The index along each dimension of a shape: an array with a first dimension for them, or a tuple if `sparse`."""
+    from .numpy_joining import stack
+    shape, kind = shape_of("indices", dimensions), numpy_of(dtype_or(dtype, I32))
+    own = [shape if not sparse else [n if i == d else 1 for i, n in enumerate(shape)] for d in range(len(shape))]
+    found = [emit("iota", dtype=kind, shape=s, dimension=d) for d, s in enumerate(own)]
+    return tuple(found) if sparse else stack(found) if found else zeros((0,), kind)
 
 
 @public

@@ -71,6 +71,13 @@ def diag(v, k=0):
     return emit("select_n", hit, splat(0, x.kind, [size, size]),
                 emit("broadcast_in_dim", wide, shape=[size, size], broadcast_dimensions=[1]))
 
+
+
+@public
+def diagflat(v, k=0):
+    """The matrix with the elements of an array on its diagonal number `k`."""
+    return diag(ravel(v), k)
+
 # ---- sorting ----
 
 
@@ -101,6 +108,20 @@ def argsort(a, axis=-1, *, stable=True, descending=False):
     index = emit("rev", index, dimensions=[d]) if descending else index
     found = current().emit("sort", [*keys, index], {"dimension": d, "is_stable": True, "num_keys": len(keys)})[-1]
     return emit("rev", found, dimensions=[d]) if descending else found
+
+
+@public
+def lexsort(keys, axis=-1):
+    """The indices, i32, that sort by the last of `keys`, then by the one before it, and so on."""
+    values = [value("lexsort", k) for k in keys]
+    if not values or builtins.any(v.shape != values[0].shape for v in values):
+        raise ValueError(f"lexsort: keys have the shapes {', '.join(str(v.shape) for v in values)}; arrays of one shape are "
+                         "expected")
+    parts = [p for v in reversed(values)
+             for p in ([emit("real", v), emit("imag", v)] if v.kind in COMPLEX else [v])]
+    d = axis_of("lexsort", axis, values[0].ndim)
+    index = emit("iota", dtype="int32", shape=values[0].shape, dimension=d)
+    return current().emit("sort", [*parts, index], {"dimension": d, "is_stable": True, "num_keys": len(parts)})[-1]
 
 
 @public

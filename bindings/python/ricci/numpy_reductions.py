@@ -110,14 +110,14 @@ def mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
     return _mean("mean", value("mean", a), axis, dtype, keepdims, where)
 
 
-def _wide(kind):
+def wide(kind):
     """What means are computed in: sums soon exceed floats of two bytes."""
     return F32 if kind in REAL_FLOATS and numpy_of(kind).itemsize == 2 else kind
 
 
 def _mean(function, x, axis, dtype=None, keepdims=False, where=None):
     axis, kind = axes_of(function, axis, x.ndim), dtype_or(dtype, inexact_of(x.kind))
-    x = converted(x, _wide(kind))
+    x = converted(x, wide(kind))
     total = sum(x, axis, keepdims=keepdims, where=where)
     if where is None:
         count = filled(total, _size(function, x, axis))
@@ -134,7 +134,7 @@ def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=None, correct
 
 def _var(function, x, axis, dtype=None, ddof=0, keepdims=False, where=None):
     axis, kind = axes_of(function, axis, x.ndim), dtype_or(dtype, inexact_of(x.kind))
-    x = converted(x, _wide(kind))
+    x = converted(x, wide(kind))
     away = emit("sub", x, expanded(_mean(function, x, axis, keepdims=True, where=where), x.shape))
     square = emit("real", emit("mul", away, emit("conj", away))) if x.kind in COMPLEX else emit("mul", away, away)
     total = sum(square, axis, keepdims=keepdims, where=where)
@@ -248,6 +248,33 @@ def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     return emit("sqrt", _nanvar("nanstd", a, axis, ddof, keepdims))
 
 
+def _cumulative_without_nan(name, over, neutral):
+    def function(a, axis=None, dtype=None):
+        x = value(name, a)
+        if x.kind in INEXACT:
+            x = emit("select_n", isnan(x), x, filled(x, neutral))
+        return over(x, axis, dtype)
+    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
+    return public(function)
+
+
+def _arg_without_nan(name, over, neutral):
+    def function(a, axis=None, *, keepdims=None):
+        x = value(name, a)
+        if x.kind not in REAL_FLOATS:
+            return over(x, axis, keepdims=keepdims)
+        unknown = isnan(x)
+        found = over(emit("select_n", unknown, x, filled(x, neutral)), axis, keepdims=keepdims)
+        axes = axes_of(name, axis, x.ndim)
+        return emit("select_n", all(unknown, axes, keepdims=bool(keepdims)), found, filled(found, -1))
+    function.__name__ = name
+    function.__doc__ = f"{over.__name__} of the elements that are not NaN; -1 if there are none."
+    return public(function)
+
+
+nanargmax, nanargmin = _arg_without_nan("nanargmax", argmax, -np.inf), _arg_without_nan("nanargmin", argmin, np.inf)
+
+
 def _extreme_without_nan(name, over, neutral):
     def function(a, axis=None, *, keepdims=False):
         x = value(name, a)
@@ -286,6 +313,9 @@ def cumprod(a, axis=None, dtype=None):
     return _cumulative("cumprod", "cumprod", a, axis, dtype)
 
 
+nancumsum, nancumprod = _cumulative_without_nan("nancumsum", cumsum, 0), _cumulative_without_nan("nancumprod", cumprod, 1)
+
+
 @public
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Do all elements hold in `isclose`?"""
@@ -304,18 +334,25 @@ def array_equal(a1, a2, equal_nan=False):
     return all(same)
 
 
-@public
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """As `cumsum`, of an array with one dimension if `axis` is None; `include_initial` puts a zero before."""
-    v = value("cumulative_sum", x)
-    if axis is None and v.ndim != 1:
-        raise ValueError(f"cumulative_sum: axis is None, the array has {v.ndim} dimensions; give axis")
-    d = axis_of("cumulative_sum", axis or 0, v.ndim)
-    found = cumsum(converted(v, _sum_kind(v, dtype)), d)
-    if not include_initial:
-        return found
-    low = [int(i == d) for i in range(v.ndim)]
-    return emit("pad", found, filled_scalar(found, 0), low=low, high=[0] * v.ndim, interior=[0] * v.ndim)
+def _cumulative_along(name, over, sum_kind, neutral):
+    def function(x, /, *, axis=None, dtype=None, include_initial=False):
+        v = value(name, x)
+        if axis is None and v.ndim != 1:
+            raise ValueError(f"{name}: axis is None, the array has {v.ndim} dimensions; give axis")
+        d = axis_of(name, axis or 0, v.ndim)
+        found = over(v, d, dtype) if sum_kind is None else over(converted(v, sum_kind(v, dtype)), d)
+        if not include_initial:
+            return found
+        low = [int(i == d) for i in range(v.ndim)]
+        return emit("pad", found, filled_scalar(found, neutral), low=low, high=[0] * v.ndim, interior=[0] * v.ndim)
+    function.__name__ = name
+    function.__doc__ = (f"As `{over.__name__}`, of an array with one dimension if `axis` is None; `include_initial` puts "
+                        f"{'a zero' if neutral == 0 else 'a one'} before.")
+    return public(function)
+
+
+cumulative_sum = _cumulative_along("cumulative_sum", cumsum, _sum_kind, 0)
+cumulative_prod = _cumulative_along("cumulative_prod", cumprod, None, 1)
 
 
 def filled_scalar(like, number):
