@@ -55,8 +55,9 @@ class Smooth(unittest.TestCase):
 
     def test_every_function_has_a_case(self):
         for name in ("fft", "linalg"):
-            without = [n for n in getattr(rnp, name).__all__ if f"np.{name}.{n}(" not in numpy_cases.CASES]
-            self.assertEqual([n for n in without if not hasattr(rnp, n)], [], name)
+            own = getattr(rnp, name)
+            without = [n for n in own.__all__ if f"np.{name}.{n}(" not in numpy_cases.CASES]
+            self.assertEqual([n for n in without if getattr(rnp, n, None) is not getattr(own, n)], [], name)
 
 
 class Calls(unittest.TestCase):

@@ -143,20 +143,15 @@ def fftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequencies of the elements of a transform of `n` points at the distance `d`."""
     n = _positive("fftfreq", n)
     i = arange(n, dtype=numpy_of(dtype_or(dtype, F32)))
-    middle = (n + 1) // 2
-    before, after = pieces("fftfreq", i, 0, [middle])
-    return _scaled([before, subtract(after, n)], n, d)
+    before, after = pieces("fftfreq", i, 0, [(n + 1) // 2])
+    return divide(concatenate([before, subtract(after, n)]), multiply(d, n))
 
 
 @public
 def rfftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequencies of the n / 2 + 1 elements of a transform of `n` real numbers at the distance `d`."""
     n = _positive("rfftfreq", n)
-    return _scaled([arange(n // 2 + 1, dtype=numpy_of(dtype_or(dtype, F32)))], n, d)
-
-
-def _scaled(parts, n, d):
-    return divide(concatenate(parts), multiply(d, n))
+    return divide(arange(n // 2 + 1, dtype=numpy_of(dtype_or(dtype, F32))), multiply(d, n))
 
 
 def _shifted(function, x, axes, more):

@@ -13,6 +13,7 @@ from .numpy_products import matmul
 from .numpy_reductions import any as is_any
 from .numpy_reductions import max as greatest
 from .numpy_reductions import sum as total
+from .numpy_shaping import expand_dims
 from .promotion import I32, real_of
 
 
@@ -20,45 +21,40 @@ def _epsilon(x):
     return float(limits_of(numpy_of(real_of(x.kind))).eps)
 
 
-def _at_end(x, more=1):
-    """A value, or a number, with `more` dimensions of size 1 at its end."""
-    return emit("reshape", x, new_sizes=[*x.shape, *[1] * more]) if hasattr(x, "shape") else x
-
-
-def _pseudo_inverse(x, rtol):
-    """By singular values: those up to `rtol` times the largest are left out."""
-    u, s, vh = svd(x, full_matrices=False)
-    kept = where(s > multiply(rtol, s[..., 0:1]), s, np.inf)
-    return matmul(adjoint(vh), divide(adjoint(u), converted(_at_end(kept), x.kind)))
-
-
-@public
-def pinv(a, rtol=None, hermitian=False, *, rcond=None):
-    """The pseudo-inverse; singular values up to `rtol` (10 max(m, n) eps) times the largest count as 0.
+@custom_jvp
+def _pseudo_inverse(x, limit):
+    """By singular values: those up to `limit` times the largest are left out.
 
     Its derivative: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems
     whose variables separate", 1973.
     """
+    u, s, vh = svd(x, full_matrices=False)
+    kept = where(s > multiply(limit, s[..., 0:1]), s, np.inf)
+    return matmul(adjoint(vh), divide(adjoint(u), converted(expand_dims(kept, -1), x.kind)))
+
+
+@_pseudo_inverse.defjvp
+def _pseudo_inverse_rule(primals, tangents):
+    (x, limit), (t, _) = primals, tangents
+    p = _pseudo_inverse(x, limit)
+    ph, th = adjoint(p), adjoint(t)
+    first = matmul(matmul(p, t), p)
+    second, third = matmul(matmul(p, ph), th), matmul(matmul(th, ph), p)
+    second = second - matmul(matmul(second, x), p)
+    third = third - matmul(p, matmul(x, third))
+    return p, second + third - first
+
+
+@public
+def pinv(a, rtol=None, hermitian=False, *, rcond=None):
+    """The pseudo-inverse; singular values up to `rtol` (10 max(m, n) eps) times the largest count as 0."""
     if rtol is not None and rcond is not None:
         raise ValueError("pinv: rtol and rcond are two names of one argument")
     x = matrices("pinv", a)
-    rtol = rcond if rtol is None else rtol
-    limit = _at_end(10 * builtins.max(x.shape[-2:]) * _epsilon(x) if rtol is None else rtol)
     if not x.size:
         return adjoint(x)
-    function = custom_jvp(lambda x: _pseudo_inverse(x, limit))
-
-    @function.defjvp
-    def rule(primals, tangents):
-        (x,), (t,) = primals, tangents
-        p = function(x)
-        ph, th = adjoint(p), adjoint(t)
-        first = matmul(matmul(p, t), p)
-        second, third = matmul(matmul(p, ph), th), matmul(matmul(th, ph), p)
-        second = second - matmul(matmul(second, x), p)
-        third = third - matmul(p, matmul(x, third))
-        return p, second + third - first
-    return function(x)
+    rtol = rcond if rtol is None else rtol
+    return _pseudo_inverse(x, expand_dims(10 * builtins.max(x.shape[-2:]) * _epsilon(x) if rtol is None else rtol, -1))
 
 
 @public
@@ -72,7 +68,7 @@ def matrix_rank(M, rtol=None, *, hermitian=False, tol=None):
     s, limit = svdvals(x), tol if rtol is None else rtol
     if limit is None:
         limit = multiply(greatest(s, -1), builtins.max(x.shape[-2:]) * _epsilon(x))
-    return total(s > _at_end(limit), -1)
+    return total(s > expand_dims(limit, -1), -1)
 
 
 @public
@@ -104,13 +100,13 @@ def lstsq(a, b, rcond=None, *, numpy_resid=False):
                          "of as many rows are expected")
     if not x.size:
         raise ValueError(f"lstsq: a matrix of shape {x.shape} has no elements")
-    columns = _at_end(y) if y.ndim == 1 else y
+    columns = expand_dims(y, -1) if y.ndim == 1 else y
     least = builtins.max(x.shape) * _epsilon(x) if rcond is None else where(rcond < 0, _epsilon(x), rcond)
     u, s, vh = svd(x, full_matrices=False)
     used = (s > 0) & (s >= multiply(least, s[0]))
     safe = converted(where(used, s, filled(s, 1)), x.kind)
     inverse = where(used, divide(filled(safe, 1), safe), filled(safe, 0))
-    found = matmul(adjoint(vh), multiply(_at_end(inverse), matmul(adjoint(u), columns)))
+    found = matmul(adjoint(vh), multiply(expand_dims(inverse, -1), matmul(adjoint(u), columns)))
     error = norm(subtract(columns, matmul(x, found)), axis=0)
     return (emit("reshape", found, new_sizes=[found.size]) if y.ndim == 1 else found, multiply(error, error),
             total(used, None), s)

@@ -12,6 +12,7 @@ from .numpy_elementwise import filled
 from .numpy_operands import axes_of, broadcast_shapes_of, emit, expanded, promoted, public
 from .numpy_order import diagonal, trace
 from .numpy_products import cross, einsum, matmul, outer, tensordot, vecdot
+from .numpy_reductions import kept
 from .numpy_reductions import max as greatest
 from .numpy_reductions import min as least
 from .numpy_reductions import prod as product
@@ -162,31 +163,28 @@ def tensorsolve(a, b, axes=None):
     return reshape(solve(reshape(x, (y.size, y.size)), reshape(y, (y.size,))), rest)
 
 
-@public
-def slogdet(a, *, method=None):
-    """(sign, logarithm of the absolute value) of the determinant."""
-    x = matrices("slogdet", a, square=True)
-    lu, pivots, _ = current().emit("lu", [x], {})
-    d = diagonal(lu, 0, -2, -1)
+def _elimination(function, a):
+    """(the pivots of square matrices, the function that gives a product of theirs the sign of the exchanges of rows)."""
+    lu, pivots, _ = current().emit("lu", [matrices(function, a, square=True)], {})
     steps = emit("iota", dtype="int32", shape=pivots.shape, dimension=pivots.ndim - 1)
     swaps = total(emit("ne", pivots, steps), -1)
     odd = emit("rem", swaps, filled(swaps, 2))
-    size = absolute(d)
-    sign = product(emit("sign", d), -1)
-    sign = emit("select_n", emit("ne", odd, filled(odd, 0)), sign, emit("neg", sign))
-    return SlogdetResult(sign, total(emit("log", size), -1))
+    is_odd = emit("ne", odd, filled(odd, 0))
+    return diagonal(lu, 0, -2, -1), lambda found: emit("select_n", is_odd, found, emit("neg", found))
+
+
+@public
+def slogdet(a, *, method=None):
+    """(sign, logarithm of the absolute value) of the determinant."""
+    pivots, signed = _elimination("slogdet", a)
+    return SlogdetResult(signed(product(emit("sign", pivots), -1)), total(emit("log", absolute(pivots)), -1))
 
 
 @public
 def det(a):
     """The determinant."""
-    x = matrices("det", a, square=True)
-    lu, pivots, _ = current().emit("lu", [x], {})
-    steps = emit("iota", dtype="int32", shape=pivots.shape, dimension=pivots.ndim - 1)
-    swaps = total(emit("ne", pivots, steps), -1)
-    odd = emit("rem", swaps, filled(swaps, 2))
-    found = product(diagonal(lu, 0, -2, -1), -1)
-    return emit("select_n", emit("ne", odd, filled(odd, 0)), found, emit("neg", found))
+    pivots, signed = _elimination("det", a)
+    return signed(product(pivots, -1))
 
 
 @public
@@ -238,7 +236,7 @@ def _matrix_norm(v, ord, axes, keepdims):
         found = total(s, -1) if ord == "nuc" else greatest(s, -1) if ord > 0 else least(s, -1)
     else:
         raise ValueError(f"norm: ord is {ord!r}; of matrices it must be fro, nuc, 1, -1, 2, -2, inf or -inf")
-    return emit("reshape", found, new_sizes=[1 if d in axes else n for d, n in enumerate(v.shape)]) if keepdims else found
+    return kept(found, axes, keepdims, v.shape)
 
 
 @public

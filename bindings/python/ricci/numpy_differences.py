@@ -116,11 +116,11 @@ def _slopes(x, h, d):
     else:
         step = None
     slope = divide(diff(x, axis=d), h if step is None else step)
-    first, before = pieces("gradient", slope, d, [1])[0], pieces("gradient", slope, d, [n - 2])
-    after = pieces("gradient", slope, d, [1])[1]
+    first, after = pieces("gradient", slope, d, [1])
+    before, last = pieces("gradient", slope, d, [n - 2])
     if step is None:
-        inner = multiply(before[0] + after, 0.5)
+        inner = multiply(before + after, 0.5)
     else:  # a parabola through three places
         low, high = pieces("gradient", step, d, [n - 2])[0], pieces("gradient", step, d, [1])[1]
-        inner = (before[0] * high + after * low) / (low + high)
-    return concatenate([first, inner, before[1]], d)
+        inner = (before * high + after * low) / (low + high)
+    return concatenate([first, inner, last], d)

@@ -124,22 +124,26 @@ def lexsort(keys, axis=-1):
     return current().emit("sort", [*parts, index], {"dimension": d, "is_stable": True, "num_keys": len(parts)})[-1]
 
 
+def rows_of(x, axes):
+    """With the dimensions `axes` as one, the last."""
+    rest = [d for d in range(x.ndim) if d not in axes]
+    return emit("reshape", transpose(x, [*rest, *axes]), new_sizes=[*(x.shape[d] for d in rest),
+                                                                    math.prod(x.shape[d] for d in axes)])
+
+
 @public
 def median(a, axis=None, keepdims=False):
     """The middle element, or the mean of the two in the middle."""
     (x,) = promoted("median", real_value("median", a), inexact=True)
     axes = axes_of("median", axis, x.ndim)
-    rest = [d for d in range(x.ndim) if d not in axes]
-    flat = emit("reshape", transpose(x, [*rest, *axes]), new_sizes=[*(x.shape[d] for d in rest),
-                                                                    math.prod(x.shape[d] for d in axes)])
-    n = flat.shape[-1]
-    ordered = sort(flat, -1)
+    ordered = sort(rows_of(x, axes), -1)
+    n = ordered.shape[-1]
     low, high = (pieces("median", ordered, -1, [i, i + 1])[1] for i in ((n - 1) // 2, n // 2))
     found = emit("mul", emit("add", low, high), splat(0.5, x.kind, low.shape))
     nan = pieces("median", ordered, -1, [n - 1])[1]
     found = emit("select_n", emit("ne", nan, nan), found, nan)
     return emit("reshape", found, new_sizes=[1 if d in axes else s for d, s in enumerate(x.shape)] if keepdims else
-                [x.shape[d] for d in rest])
+                found.shape[:-1])
 
 
 @public

@@ -10,7 +10,7 @@ from .numpy_filters import convolve
 from .numpy_joining import concatenate
 from .numpy_operands import broadcast_shapes_of, emit, expanded, promoted, public, value
 from .numpy_reductions import sum as total
-from .numpy_shaping import transpose
+from .numpy_shaping import expand_dims, transpose
 
 
 def _vectors(function, *given, inexact=False):
@@ -106,7 +106,7 @@ def vander(x, N=None, increasing=False):
     if n < 0:
         raise ValueError(f"vander: N is {n}; it must not be negative")
     powers = np.arange(n, dtype=v.dtype)
-    return power(emit("reshape", v, new_sizes=[v.size, 1]), powers if increasing else powers[::-1])
+    return power(expand_dims(v, 1), powers if increasing else powers[::-1])
 
 
 @public
@@ -124,7 +124,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     columns = vander(places, _order("polyfit", deg) + 1)
     if w is not None:
         (own,) = _vectors("polyfit", w)
-        columns = multiply(columns, emit("reshape", own, new_sizes=[own.size, 1]))
+        columns = multiply(columns, expand_dims(own, 1))
         values = transpose(multiply(transpose(values), own))
     scale = emit("sqrt", total(multiply(columns, columns), 0))
     found, residuals, rank, s = lstsq(divide(columns, scale), values, rcond)

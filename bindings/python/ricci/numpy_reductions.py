@@ -11,7 +11,7 @@ from .tracing import current
 _U32 = number_of_dtype("uint32")
 
 
-def _kept(x, axes, keepdims, shape):
+def kept(x, axes, keepdims, shape):
     """With dimensions of size 1 in the place of those reduced."""
     if not keepdims:
         return x
@@ -26,7 +26,7 @@ def _reduced(function, primitive, x, axis, keepdims, initial=None, where=None, n
         x = emit("select_n", expanded(truth(function, where), x.shape), filled(x, neutral), x)
     if neutral is None and initial is None and 0 in [x.shape[d] for d in axes]:
         raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}; give initial")
-    found = _kept(converted(emit(primitive, x, axes=axes), x.kind, weak=False), axes, keepdims, x.shape)
+    found = kept(converted(emit(primitive, x, axes=axes), x.kind, weak=False), axes, keepdims, x.shape)
     if initial is None:
         return found
     start = converted(value(function, initial), found.kind, weak=False)
@@ -191,7 +191,7 @@ def _arg(function, primitive, a, axis, keepdims):
     if not flat.shape or flat.shape[d] == 0:
         raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}")
     found = converted(emit(primitive, flat, axes=[d], index_dtype="int32"), I32, weak=False)
-    return _kept(found, range(x.ndim) if axis is None else (d,), keepdims, x.shape)
+    return kept(found, range(x.ndim) if axis is None else (d,), keepdims, x.shape)
 
 
 @public
@@ -209,12 +209,15 @@ def argmin(a, axis=None, *, keepdims=None):
 # ---- without NaN ----
 
 
+def _known(x, neutral):
+    """With `neutral` in the place of NaN."""
+    return emit("select_n", isnan(x), x, filled(x, neutral)) if x.kind in INEXACT else x
+
+
 def _without_nan(name, over, neutral):
     def function(a, axis=None, *, keepdims=False):
         x = value(name, a)
-        if x.kind in INEXACT:
-            x = emit("select_n", isnan(x), x, filled(x, neutral))
-        return over(x, axes_of(name, axis, x.ndim), keepdims=keepdims)
+        return over(_known(x, neutral), axes_of(name, axis, x.ndim), keepdims=keepdims)
     function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
     return public(function)
 
@@ -248,47 +251,24 @@ def nanstd(a, axis=None, *, ddof=0, keepdims=False):
     return emit("sqrt", _nanvar("nanstd", a, axis, ddof, keepdims))
 
 
-def _cumulative_without_nan(name, over, neutral):
-    def function(a, axis=None, dtype=None):
-        x = value(name, a)
-        if x.kind in INEXACT:
-            x = emit("select_n", isnan(x), x, filled(x, neutral))
-        return over(x, axis, dtype)
-    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
-    return public(function)
-
-
-def _arg_without_nan(name, over, neutral):
-    def function(a, axis=None, *, keepdims=None):
-        x = value(name, a)
-        if x.kind not in REAL_FLOATS:
-            return over(x, axis, keepdims=keepdims)
-        unknown = isnan(x)
-        found = over(emit("select_n", unknown, x, filled(x, neutral)), axis, keepdims=keepdims)
-        axes = axes_of(name, axis, x.ndim)
-        return emit("select_n", all(unknown, axes, keepdims=bool(keepdims)), found, filled(found, -1))
-    function.__name__ = name
-    function.__doc__ = f"{over.__name__} of the elements that are not NaN; -1 if there are none."
-    return public(function)
-
-
-nanargmax, nanargmin = _arg_without_nan("nanargmax", argmax, -np.inf), _arg_without_nan("nanargmin", argmin, np.inf)
-
-
-def _extreme_without_nan(name, over, neutral):
+def _extreme_without_nan(name, over, neutral, otherwise):
     def function(a, axis=None, *, keepdims=False):
         x = value(name, a)
-        axis = axes_of(name, axis, x.ndim)
+        axes = axes_of(name, axis, x.ndim)  # before `over`, so that the message has this name
         if x.kind not in REAL_FLOATS:
-            return over(x, axis, keepdims)
-        unknown = isnan(x)
-        found = over(emit("select_n", unknown, x, filled(x, neutral)), axis, keepdims)
-        return emit("select_n", all(unknown, axis, keepdims=keepdims), found, filled(found, np.nan))
-    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN; NaN if there are none."
+            return over(x, axis, keepdims=keepdims)
+        found = over(_known(x, neutral), axis, keepdims=keepdims)
+        none = all(isnan(x), axes, keepdims=keepdims)
+        return emit("select_n", none, found, filled(found, otherwise))
+    function.__name__ = name
+    function.__doc__ = f"{over.__name__} of the elements that are not NaN; {otherwise} if there are none."
     return public(function)
 
 
-nanmax, nanmin = _extreme_without_nan("nanmax", max, -np.inf), _extreme_without_nan("nanmin", min, np.inf)
+nanmax = _extreme_without_nan("nanmax", max, -np.inf, np.nan)
+nanmin = _extreme_without_nan("nanmin", min, np.inf, np.nan)
+nanargmax = _extreme_without_nan("nanargmax", argmax, -np.inf, -1)
+nanargmin = _extreme_without_nan("nanargmin", argmin, np.inf, -1)
 
 # ---- cumulative ----
 
@@ -311,6 +291,13 @@ def cumsum(a, axis=None, dtype=None):
 def cumprod(a, axis=None, dtype=None):
     """Products of the elements up to each one."""
     return _cumulative("cumprod", "cumprod", a, axis, dtype)
+
+
+def _cumulative_without_nan(name, over, neutral):
+    def function(a, axis=None, dtype=None):
+        return over(_known(value(name, a), neutral), axis, dtype)
+    function.__name__, function.__doc__ = name, f"{over.__name__} of the elements that are not NaN."
+    return public(function)
 
 
 nancumsum, nancumprod = _cumulative_without_nan("nancumsum", cumsum, 0), _cumulative_without_nan("nancumprod", cumprod, 1)

@@ -1,5 +1,4 @@
 """Statistics of jax.numpy: covariances, quantiles, histograms."""
-import math
 import operator
 
 import numpy as np
@@ -12,7 +11,7 @@ from .numpy_elementwise import abs as absolute
 from .numpy_elementwise import divide, equal, filled, multiply, real_value, subtract
 from .numpy_joining import concatenate
 from .numpy_operands import axes_of, converted, emit, expanded, promoted, public, shape_of_value, value
-from .numpy_order import diag, searchsorted, sort
+from .numpy_order import diag, rows_of, searchsorted, sort
 from .numpy_products import dot
 from .numpy_reductions import any as is_any
 from .numpy_reductions import average, wide
@@ -96,13 +95,11 @@ def _quantile(function, a, q, axis, method, keepdims, skips_nan):
     if part.ndim > 1:
         raise ValueError(f"{function}: q has {part.ndim} dimensions; a number or a vector is expected")
     axes = axes_of(function, axis, x.ndim)
-    rest = [d for d in range(x.ndim) if d not in axes]
-    n, lead = math.prod(x.shape[d] for d in axes), [x.shape[d] for d in rest]
-    if not n:
+    rows = rows_of(x, axes)
+    if not rows.shape[-1]:
         raise ValueError(f"{function}: an array of shape {x.shape} has no elements along axis {axis}")
-    rows = reshape(transpose(x, [*rest, *axes]), (*lead, n))
     found = _in_rows(rows, reshape(part, (part.size,)), method, skips_nan)
-    shape = [1 if d in axes else s for d, s in enumerate(x.shape)] if keepdims else lead
+    shape = [1 if d in axes else s for d, s in enumerate(x.shape)] if keepdims else rows.shape[:-1]
     return converted(reshape(moveaxis(found, -1, 0), (*part.shape, *shape)), kind, weak=False)
 
 
