@@ -404,6 +404,10 @@ ricci_status* ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t
       uint32_t n, ricci_sval* out) {
   return ricci_api_table->kernel_scalar(k, op, dtype, in, n, out);
 }
+ricci_status* ricci_kernel_multiply_add(ricci_kernel_builder* k, ricci_sval a, ricci_sval b, ricci_sval c,
+      ricci_sval* out) {
+  return ricci_api_table->kernel_multiply_add(k, a, b, c, out);
+}
 ricci_status* ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out) {
   return ricci_api_table->kernel_complex(k, re, im, out);
 }

@@ -185,6 +185,8 @@ typedef struct ricci_api {
   ricci_status* (*kernel_const_index)(ricci_kernel_builder* k, int64_t value, ricci_sval* out);
   ricci_status* (*kernel_scalar)(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in, uint32_t n,
       ricci_sval* out);
+  ricci_status* (*kernel_multiply_add)(ricci_kernel_builder* k, ricci_sval a, ricci_sval b, ricci_sval c,
+      ricci_sval* out);
   ricci_status* (*kernel_complex)(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out);
   ricci_status* (*kernel_parts)(ricci_kernel_builder* k, ricci_sval v, ricci_sval* re, ricci_sval* im);
   ricci_status* (*kernel_load)(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
@@ -384,6 +386,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_kernel_const ricci_api_table->kernel_const
 #define ricci_kernel_const_index ricci_api_table->kernel_const_index
 #define ricci_kernel_scalar ricci_api_table->kernel_scalar
+#define ricci_kernel_multiply_add ricci_api_table->kernel_multiply_add
 #define ricci_kernel_complex ricci_api_table->kernel_complex
 #define ricci_kernel_parts ricci_api_table->kernel_parts
 #define ricci_kernel_load ricci_api_table->kernel_load

@@ -9,10 +9,14 @@
  * depends on shapes alone. What points COMBINE into one element is combined in a fixed order that depends on shapes
  * alone.
  *
- * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE with
- * contraction to fused multiply-add allowed; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max
- * and min return NaN if either is; comparisons give bool; convert follows C for floats to integers, saturating, NaN to
- * 0.
+ * Scalar semantics: integers wrap; shifts by the width or more give 0 (or the sign); float operations are IEEE, each
+ * rounded once; integer division by zero gives -1 (x % 0 = x), INT_MIN / -1 = INT_MIN; max and min return NaN if either
+ * is; comparisons give bool; convert follows C for floats to integers, saturating, NaN to 0.
+ *
+ * Contraction: a code generator makes no fused multiply-add of a MUL and an ADD, because a value may be computed in
+ * several kernels and must have one rounding. What is fused is said by FMA and by YIELD. It is decided for equations by
+ * the rule `contract` of rows (ricci/primitive.h), within a lowering by ricci_kernel_multiply_add, and for terms of
+ * sums when a reduction is closed; all of this only where the target has RICCI_TARGET_FMA.
  */
 #ifndef RICCI_KERNEL_H_
 #define RICCI_KERNEL_H_
@@ -73,8 +77,9 @@ enum {
   RICCI_K_END = 269, /* closes FOR, WHILE, IF */
   RICCI_K_REDUCE =
       270, /* loop from a to b - 1, value: the i64 index, up to its YIELD; imm: ADD MUL MAX MIN AND OR XOR */
-  RICCI_K_YIELD =
-      271, /* closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result */
+  /* Closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result. imm 1: of a
+   * sum, b is a MUL of f32 or f64, of which each partial sum and the product are one fused multiply-add. */
+  RICCI_K_YIELD = 271,
   RICCI_K_ASSUME_LESS = 272, /* no code: promises that 0 <= a < imm, an index in bounds */
   RICCI_K_CHECK = 273, /* a (bool) must hold wherever this is reached; else the run goes on, but fails as check imm */
   /* A prefix scan (Blelloch, "Prefix sums and their applications", 1990): a loop from a to b - 1, value: the i64 index,
@@ -123,6 +128,9 @@ RICCI_KFN ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci
  * bool, x, x). */
 RICCI_KFN ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in RICCI_LEN(n),
                               uint32_t n, ricci_sval* out);
+/* a * b + c of numbers of one dtype. f32 and f64 are rounded once (FMA) where the target has RICCI_TARGET_FMA, else,
+ * and of other dtypes, as MUL and ADD. */
+RICCI_KFN ricci_kernel_multiply_add(ricci_kernel_builder* k, ricci_sval a, ricci_sval b, ricci_sval c, ricci_sval* out);
 /* A complex number from its parts, two values of f32 or of f64, and back. In a lowering it is a value as others are: it
  * can be loaded, stored, selected, compared by EQ and NE, converted, summed by a reduction, passed through a scan, and
  * has ADD, SUB, MUL, DIV, NEG, ABS (a real value) and EXP. Kernels hold only the parts. */

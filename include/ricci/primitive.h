@@ -351,6 +351,12 @@ typedef struct ricci_prim_def {
    * `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
    * lists these names. The line refers to attributes as `name`. Empty: no names, and any number. */
   ricci_str doc;
+  /* Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
+   * once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
+   * where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
+   * i, so that its rounding is seen by nobody; operands without it must stay as they are. */
+  ricci_status* (*contract)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t* only,
+                            ricci_val* out);
 } ricci_prim_def;
 
 /* Copies the row (not what `self` points to). Call from a plugin's attach. A plugin whose attach fails leaves no row

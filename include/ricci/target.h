@@ -12,6 +12,11 @@
 extern "C" {
 #endif
 
+enum { /* ricci_target.hdr.flags */
+       /* A fused multiply-add of f32 and of f64 is one instruction: products are contracted with the sums that follow
+        * (ricci/kernel.h, `Contraction`). */
+       RICCI_TARGET_FMA = 1u << 0
+};
 typedef struct ricci_target {
   ricci_hdr hdr;
   uint32_t lanes;         /* values of 32 bits that one instruction computes */

@@ -2,8 +2,8 @@
 // same formulas on each target.
 //
 // A value is a number that the generator chooses, never 0: an f32 or f64 (one, or one for each lane), an integer of the
-// same width, or a mask, which says for one value or each lane whether something holds. A generator may fuse a product
-// and a sum that follows it; where a rounding matters, formulas say kFma.
+// same width, or a mask, which says for one value or each lane whether something holds. A generator
+// rounds each operation; products are contracted with sums by the formulas (math_value.h).
 #ifndef RICCI_CODEGEN_MATH_EMITTER_H_
 #define RICCI_CODEGEN_MATH_EMITTER_H_
 #include <cstdint>
@@ -60,6 +60,8 @@ class MathEmitter {
 
   virtual ~MathEmitter() = default;
   virtual bool IsF64(Value real) const = 0;
+  // Fused multiply-adds are instructions (RICCI_TARGET_FMA).
+  virtual bool Contracts() const = 0;
   // Constants of the type of `like`.
   virtual Value RealLike(Value like, double c) const = 0;
   virtual Value BitsLike(Value like, uint64_t c) const = 0;

@@ -36,19 +36,39 @@ inline Mask Test(MathOp op, Real a, Real b) { return {a.e, a.e->Emit(op, {a.v, b
 
 inline Real operator+(Real a, Real b) { return Apply(MathOp::kAdd, a, b); }
 inline Real operator-(Real a, Real b) { return Apply(MathOp::kSub, a, b); }
-inline Real operator*(Real a, Real b) { return Apply(MathOp::kMul, a, b); }
+// A product, which an addition or subtraction in the same expression takes in before it is rounded, where the target
+// has fused multiply-adds. Kept as a Real it is rounded: `const Real p = a * b`.
+struct RealProduct {
+  Real x, y;
+  operator Real() const { return Apply(MathOp::kMul, x, y); }  // NOLINT: a product is a number
+};
+inline RealProduct operator*(Real a, Real b) { return {a, b}; }
 inline Real operator/(Real a, Real b) { return Apply(MathOp::kDiv, a, b); }
 inline Real operator-(Real a) { return Apply(MathOp::kNeg, a); }
-inline Real operator+(Real a, double b) { return a + a(b); }
-inline Real operator-(Real a, double b) { return a - a(b); }
-inline Real operator*(Real a, double b) { return a * a(b); }
-inline Real operator+(double a, Real b) { return b(a) + b; }
-inline Real operator-(double a, Real b) { return b(a) - b; }
-inline Real operator*(double a, Real b) { return b(a) * b; }
-inline Real operator/(double a, Real b) { return b(a) / b; }
-
 // a * b + c rounded once.
 inline Real Fma(Real a, Real b, Real c) { return {a.e, a.e->Emit(MathOp::kFma, {a.v, b.v, c.v})}; }
+// The same where products are contracted; else rounded twice.
+inline Real MultiplyAdd(Real a, Real b, Real c) {
+  return a.e->Contracts() ? Fma(a, b, c) : Apply(MathOp::kAdd, Apply(MathOp::kMul, a, b), c);
+}
+inline Real operator+(const RealProduct& p, Real c) { return MultiplyAdd(p.x, p.y, c); }
+inline Real operator+(Real c, const RealProduct& p) { return MultiplyAdd(p.x, p.y, c); }
+inline Real operator+(const RealProduct& p, const RealProduct& q) { return p + static_cast<Real>(q); }
+inline Real operator-(const RealProduct& p, Real c) { return MultiplyAdd(p.x, p.y, -c); }
+inline Real operator-(Real c, const RealProduct& p) { return MultiplyAdd(-p.x, p.y, c); }
+inline Real operator-(const RealProduct& p, const RealProduct& q) { return static_cast<Real>(p) - q; }
+inline Real operator+(Real a, double b) { return a + a(b); }
+inline Real operator+(const RealProduct& p, double b) { return p + p.x(b); }
+inline Real operator-(Real a, double b) { return a - a(b); }
+inline Real operator-(const RealProduct& p, double b) { return p - p.x(b); }
+inline RealProduct operator*(Real a, double b) { return a * a(b); }
+inline Real operator+(double a, Real b) { return b(a) + b; }
+inline Real operator+(double a, const RealProduct& p) { return p.x(a) + p; }
+inline Real operator-(double a, Real b) { return b(a) - b; }
+inline Real operator-(double a, const RealProduct& p) { return p.x(a) - p; }
+inline RealProduct operator*(double a, Real b) { return b(a) * b; }
+inline Real operator/(double a, Real b) { return b(a) / b; }
+
 inline Real Fma(Real a, double b, Real c) { return Fma(a, a(b), c); }
 inline Real Fma(Real a, Real b, double c) { return Fma(a, b, a(c)); }
 inline Real Fma(Real a, double b, double c) { return Fma(a, a(b), a(c)); }

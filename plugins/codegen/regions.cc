@@ -88,8 +88,11 @@ std::vector<uint32_t> LastReads(const ricci_kernel_table& k, const Blocks& block
   for (uint32_t i = k.n_insts; i-- > 1;) {
     const ricci_inst& inst = k.insts[i];
     // If the choice is known when code is made, the value chosen takes the place of this one.
+    // A contracted product is multiplied where it is added.
+    const bool contracted = inst.op == RICCI_K_YIELD && inst.imm != 0;
+    const ricci_inst& product = k.insts[contracted ? inst.b : 0];
     const bool chooses = inst.op == RICCI_S_SELECT || inst.op == RICCI_S_MIN || inst.op == RICCI_S_MAX;
-    for (uint32_t operand : {inst.a, inst.b, inst.c}) {
+    for (uint32_t operand : {inst.a, inst.b, inst.c, product.a, product.b}) {
       if (operand == 0) continue;
       if (inst.op != RICCI_K_YIELD) {
         reads(operand, i);

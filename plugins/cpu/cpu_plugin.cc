@@ -67,6 +67,7 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
                 backend.settings.stack_local,
                 backend.settings.cuts,
                 backend.jit->lanes() == 16};
+  l.contracts = backend.jit->contracts();
   l.processor = &backend.jit->processor();
   std::unique_ptr<DebugInfo> debug;
   if (backend.settings.viewers.any()) {
@@ -275,7 +276,7 @@ ricci_status* AttachBackend(ricci_ctx* ctx, const Settings& settings) {
     b.set_threads = SetThreads;
     b.estimate = Estimate;
     b.code_version = CodeVersion;
-    const ricci_target target = TargetOf(backend->jit->lanes());
+    const ricci_target target = TargetOf(backend->jit->lanes(), backend->jit->contracts());
     b.target = &target;
     ricci_status* s = ricci_backend_register(ctx, &b);
     if (s != nullptr) delete backend;

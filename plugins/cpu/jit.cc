@@ -11,26 +11,22 @@
 
 #include "code_symbols.h"
 #include "optimizer.h"
-#include "source_code.h"
 
 namespace ricci::cpu {
 namespace {
 
-// Facts of all generated code: no exception leaves it, so nothing is kept for unwinding, and multiplications and
-// additions may become fused ones, the one liberty taken with floats. Sources say themselves what may.
+// A fact of all generated code: no exception leaves it, so nothing is kept for unwinding. Floats have no flags: no
+// liberty is taken with them, not even contraction, which is decided before (src/pass/contract.cc).
 void StateFacts(LLVMContextRef ctx, LLVMModuleRef module) {
   const LLVMAttributeRef no_unwind = LLVMCreateEnumAttribute(ctx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0);
-  size_t length = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f != nullptr; f = LLVMGetNextFunction(f)) {
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, no_unwind);
-    if (std::string_view(LLVMGetValueName2(f, &length), length).starts_with(kSourcePrefix)) continue;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != nullptr; b = LLVMGetNextBasicBlock(b)) {
-      for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != nullptr; i = LLVMGetNextInstruction(i)) {
-        const LLVMOpcode op = LLVMGetInstructionOpcode(i);
-        if (op == LLVMFAdd || op == LLVMFSub || op == LLVMFMul) LLVMSetFastMathFlags(i, LLVMFastMathAllowContract);
-      }
-    }
   }
+}
+
+// Is `name` among `+name,-other,...`?
+bool HasFeature(std::string_view features, std::string_view name) {
+  return ("," + std::string(features) + ",").find(",+" + std::string(name) + ",") != std::string::npos;
 }
 
 // One module with the context that owns it.
@@ -71,7 +67,7 @@ std::span<const char> BytesOf(const ObjectFile& object) {
 
 // Of what happens to a module here and in optimizer.cc, and of what the functions that code calls do with their
 // arguments. Raised when that changes: code of before is then not used.
-constexpr const char* kVersion = "cpu 1";
+constexpr const char* kVersion = "cpu 2";
 
 std::string TextOf(LLVMModuleRef module) {
   char* text = LLVMPrintModuleToString(module);
@@ -155,6 +151,7 @@ std::unique_ptr<Jit> Jit::Create(const Settings& settings, std::string& error) {
   char* features = here ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(settings.features);
   const bool avx512 = std::strstr(features, "+avx512f") != nullptr && std::strstr(features, "+avx512vl") != nullptr;
   jit->lanes_ = avx512 ? 16 : 8;
+  jit->contracts_ = HasFeature(features, "fma") || jit->impl_->processor.triple.starts_with("aarch64");
   std::string all = features;
   if (avx512) all += ",-prefer-256-bit";
   const auto machine = [&](LLVMCodeGenOptLevel level) {

@@ -37,6 +37,7 @@ class Jit {
   static std::unique_ptr<Jit> Create(const Settings& settings, std::string& error);
   ~Jit();
   unsigned lanes() const { return lanes_; }
+  bool contracts() const { return contracts_; }  // the processor has fused multiply-adds
   const ProcessorText& processor() const;
   // Takes the module and its context. NULL with `error` on failure. Code that was kept is not generated again, and
   // what is generated is kept. Profilers see the code by the name of its program. `save`, if there is one, gets the
@@ -63,6 +64,7 @@ class Jit {
   struct Impl;
   std::unique_ptr<Impl> impl_;
   unsigned lanes_ = 8;
+  bool contracts_ = false;
   Viewers viewers_;
 };
 

@@ -270,10 +270,11 @@ std::bitset<128> SharedMath(const ricci_kernel_table& k) {
 
 }  // namespace
 
-ricci_target TargetOf(unsigned lanes) {
+ricci_target TargetOf(unsigned lanes, bool contracts) {
   ricci_target t{};
   t.hdr.size = sizeof t;
   ricci_target_init(&t);
+  if (contracts) t.hdr.flags |= RICCI_TARGET_FMA;
   t.lanes = lanes;
   t.points_wanted = lanes;
   t.registers = lanes == 16 ? 32 : 16;

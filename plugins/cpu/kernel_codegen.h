@@ -35,8 +35,9 @@ inline constexpr uint32_t kShortBody = 32;    // instructions, at most, to be re
 uint32_t SumsInLanes(uint32_t length);
 uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length);
 
-// What schedules need to know about a processor with this many lanes of 32 bits.
-ricci_target TargetOf(unsigned lanes);
+// What schedules need to know about a processor with this many lanes of 32 bits; `contracts`: passes, that it has fused
+// multiply-adds.
+ricci_target TargetOf(unsigned lanes, bool contracts = false);
 // Follows ScheduleKernel. The number of workers affects only the size of tasks, not results.
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name,
                       uint32_t workers);

@@ -228,6 +228,7 @@ class KernelEmitter {
 
   // An empty sum is +0 although its identity is -0.
   void Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty_possible);
+  V Added(uint32_t yield, uint32_t acc_dtype, bool vector, V sum);
   uint32_t Reduce(uint32_t id);
   // One result per lane if lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);

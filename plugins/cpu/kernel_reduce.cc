@@ -22,6 +22,20 @@ void KernelEmitter::Finish(uint32_t yield, V sum, uint32_t acc_dtype, bool empty
   Define(yield, EmitWiden(l_, acc_dtype, dtype, sum));
 }
 
+// `sum`, of `acc_dtype`, with what `yield` adds to it. Extrema may be found among integers (combiner.h).
+V KernelEmitter::Added(uint32_t yield, uint32_t acc_dtype, bool vector, V sum) {
+  const ricci_inst& inst = k_.insts[yield];
+  const auto value = [&](uint32_t v) { return vector ? Each(v) : One(v); };
+  if (inst.imm != 0) {
+    const ricci_inst& product = k_.insts[inst.b];
+    return l_.MultiplyAdd(value(product.a), value(product.b), sum);
+  }
+  const auto op = static_cast<uint32_t>(k_.insts[inst.a].imm);
+  const uint32_t of_elements = AccumulatorDType(inst.dtype);
+  V element = EmitWiden(l_, inst.dtype, of_elements, value(inst.b));
+  return EmitCombine(l_, op, acc_dtype, sum, acc_dtype == of_elements ? element : EmitToKey(l_, op, element));
+}
+
 uint32_t KernelEmitter::Reduce(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
   const uint32_t close = blocks_.close[id];
@@ -51,7 +65,7 @@ uint32_t KernelEmitter::ReduceInOrder(uint32_t id, uint32_t close, std::optional
   auto step = [&] {
     Range(id + 1, close);
     V old = LLVMBuildLoad2(l_.b, t, slot, "");
-    V v = EmitCombine(l_, op, acc, old, EmitWiden(l_, yield.dtype, acc, vector ? Each(yield.b) : One(yield.b)));
+    V v = Added(close, acc, vector, old);
     if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
     LLVMBuildStore(l_.b, v, slot);
   };
@@ -85,8 +99,7 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
     Put(id, {i, nullptr, 0});
     Range(id + 1, close);
     V old = LLVMBuildLoad2(l_.b, t, slot, "");
-    V element = EmitWiden(l_, yield.dtype, of_elements, vector ? Each(yield.b) : One(yield.b));
-    V v = EmitCombine(l_, op, acc, old, keys ? EmitToKey(l_, op, element) : element);
+    V v = Added(close, acc, vector, old);
     if (vector && masked_depth_ > 0 && mask_ != nullptr) v = LLVMBuildSelect(l_.b, mask_, v, old, "");
     LLVMBuildStore(l_.b, v, slot);
   };
@@ -129,10 +142,10 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
     Put(id, {x, nullptr, 1});
     mask_ = mask;
     Range(id + 1, close);
-    V v = EmitWiden(l_, yield.dtype, of_elements, Each(yield.b));
-    if (keys) v = EmitToKey(l_, op, v);
-    if (mask != nullptr) v = LLVMBuildSelect(l_.b, mask, v, identity, "");
-    LLVMBuildStore(l_.b, EmitCombine(l_, op, acc, LLVMBuildLoad2(l_.b, t, slot, ""), v), slot);
+    V old = LLVMBuildLoad2(l_.b, t, slot, "");
+    V v = Added(close, acc, true, old);
+    if (mask != nullptr) v = LLVMBuildSelect(l_.b, mask, v, old, "");
+    LLVMBuildStore(l_.b, v, slot);
     mask_ = nullptr;
   };
   const int64_t stride = static_cast<int64_t>(l_.lanes) * ways;

@@ -31,6 +31,7 @@ struct LlvmBuilder {
   uint64_t stack_local = 0;  // see Settings
   codegen::Cuts cuts = {};
   bool avx512 = false;                       // the processor has it
+  bool contracts = true;                     // it has fused multiply-adds
   std::bitset<128> shared_math = {};         // RICCI_S_* that are called, not inlined: the kernel has many of them
   const ProcessorText* processor = nullptr;  // for sources
   DebugInfo* debug = nullptr;                // told of the places of what is emitted; NULL: code has none
@@ -87,6 +88,11 @@ struct LlvmBuilder {
   LLVMValueRef Fn(const char* name, LLVMValueRef x) const { return Intrinsic(name, {LLVMTypeOf(x)}, {x}); }
   LLVMValueRef Fn(const char* name, LLVMValueRef x, LLVMValueRef y) const {
     return Intrinsic(name, {LLVMTypeOf(x)}, {x, y});
+  }
+  // x * y + z of floats: rounded once if the processor does so.
+  LLVMValueRef MultiplyAdd(LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) const {
+    return contracts ? Intrinsic("llvm.fma", {LLVMTypeOf(x)}, {x, y, z})
+                     : LLVMBuildFAdd(b, LLVMBuildFMul(b, x, y, ""), z, "");
   }
 
   LLVMBasicBlockRef NewBlock(const char* name) const {

@@ -20,6 +20,7 @@ class LlvmMath final : public codegen::MathEmitter {
   static V Ref(Value v) { return reinterpret_cast<V>(v); }
 
   bool IsF64(Value real) const override { return LlvmBuilder::ElementType(Ref(real)) == l_.f64(); }
+  bool Contracts() const override { return l_.contracts; }
   Value RealLike(Value like, double c) const override { return Number(l_.RealLike(Ref(like), c)); }
   Value BitsLike(Value like, uint64_t c) const override { return Number(l_.IntLike(Ref(like), c)); }
   Value Emit(MathOp op, std::initializer_list<Value> in) const override;

@@ -141,6 +141,7 @@ ricci_target Target() {
   ricci_target t{};
   t.hdr.size = sizeof t;
   ricci_target_init(&t);
+  t.hdr.flags |= RICCI_TARGET_FMA;
   t.lanes = 32;
   t.registers = 64;
   t.points_wanted = 1 << 16;

@@ -33,6 +33,7 @@ class TextMath final : public codegen::MathEmitter {
   const std::string& statements() const { return statements_; }
 
   bool IsF64(Value real) const override { return values_[real].kind == Kind::kF64; }
+  bool Contracts() const override { return true; }
   Value RealLike(Value like, double c) const override {
     const Kind kind = values_[like].kind;
     return Keep(Literal(d_, kind, c), kind);

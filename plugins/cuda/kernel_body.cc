@@ -233,10 +233,18 @@ void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::str
   Line("__syncthreads();");
 }
 
+std::string KernelPrinter::MultipliedAndAdded(uint32_t product, const std::string& sum) {
+  const ricci_inst& q = At(product);
+  const std::string in[] = {V(q.a), V(q.b), sum};
+  return PrintScalar(device_, RICCI_S_FMA, q.dtype, q.dtype, in, 3);
+}
+
 void KernelPrinter::Accumulate(uint32_t yield) {
   const ricci_inst& q = At(yield);
   const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
   const std::string sum = "r" + std::to_string(yield);
+  // Of a product that was kept in a register its factors may be gone.
+  if (q.imm != 0 && rows_.IsComputed(q.b)) return Line(sum + " = " + MultipliedAndAdded(q.b, sum) + ";");
   Line(sum + " = " +
        Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");
 }

@@ -329,6 +329,7 @@ class KernelPrinter {
   void Scalar(uint32_t i);
   bool IsPlainQuotient(const ricci_inst& q) const;
   std::string IndexArithmetic(uint32_t i) const;
+  std::string MultipliedAndAdded(uint32_t product, const std::string& sum);
   std::string Combined(uint32_t combiner, uint32_t dtype, const std::string& a, const std::string& b);
   std::string Identity(uint32_t combiner, uint32_t dtype);
   static constexpr int64_t kUnrolledTrips = 16;

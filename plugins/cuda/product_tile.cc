@@ -101,12 +101,14 @@ class Finder {
     const ricci_inst& q = k_.insts[v];
     if (v < p.loops.back() || tile_.products.size() > kMostProducts) return false;
     if (q.op == RICCI_S_ADD && q.dtype == k_.insts[p.last].dtype) return TakeTerms(p, q.a) && TakeTerms(p, q.b);
+    if (q.op == RICCI_S_FMA && !TakeTerms(p, q.c)) return false;
     p.product = v;
+    p.contracted = q.op == RICCI_S_FMA || (k_.insts[p.last].imm != 0 && k_.insts[p.last].b == v);
     return TakeProduct(p);
   }
   bool TakeProduct(TileProduct& p) {
     const ricci_inst& q = k_.insts[p.product];
-    if (q.op != RICCI_S_MUL || q.dtype != k_.insts[p.last].dtype) return false;
+    if ((q.op != RICCI_S_MUL && q.op != RICCI_S_FMA) || q.dtype != k_.insts[p.last].dtype) return false;
     // As threads hold them; the text has indices in 32 bits that are of 64.
     const unsigned bytes = codegen::SizeOfDType(q.dtype);
     if ((bytes != 4 && bytes != 8) || ranges_.IsShort(q.a) || ranges_.IsShort(q.b)) return false;

@@ -42,6 +42,7 @@ struct TileProduct {
   uint32_t first = 0, last = 0;  // YIELD of the outermost and of the innermost loop
   int64_t trips = 1;             // of all loops together
   uint32_t product = 0;          // the instruction that multiplies; of several that are added in a trip, one
+  bool contracted = false;       // it is not rounded before it is added
   TileOperand operands[2];       // by side: of rows, of columns
 };
 

@@ -70,9 +70,13 @@ void KernelPrinter::AddProducts(const TileProduct& p) {
         std::string(rows ? "x" : "y") + "[" + i + " / " + n + "].at[" + i + " % " + n + "]");
   }
   Line(SumType(p) + "& r" + N(p.last) + " = " + SumName(p) + "[i][j];");
-  Instruction(p.product);
   const std::string sum = "r" + N(p.last);
-  Line(sum + " = " + Combined(RICCI_S_ADD, At(p.last).dtype, sum, V(p.product)) + ";");
+  if (p.contracted) {
+    Line(sum + " = " + MultipliedAndAdded(p.product, sum) + ";");
+  } else {
+    Instruction(p.product);
+    Line(sum + " = " + Combined(RICCI_S_ADD, At(p.last).dtype, sum, V(p.product)) + ";");
+  }
   Close();
   Close();
   Close();

@@ -1,8 +1,9 @@
-// add, sub, mul, div, rem, neg: arithmetic on integers and floating numbers.
+// add, sub, mul, div, rem, neg, fma: arithmetic on integers and floating numbers.
 //
 // Integers wrap; integer division truncates. add, sub and neg are linear, mul is linear in each operand, div in its
 // first. A zero tangent contributes no term, so these rows spell their terms out instead of using rules::kLinear.
 #include <cmath>
+#include <optional>
 
 #include "ricci/plugin.hpp"
 
@@ -59,6 +60,13 @@ Value SimplerMul(const Eqn& e, std::span<const Value> in) {
   }
   return {};
 }
+Value SimplerFma(const Eqn&, std::span<const Value> in) {
+  for (size_t i : {0, 1}) {
+    if (IsSplat(in[i], 1)) return add(in[1 - i], in[2]);
+    if (IsSplat(in[i], -1)) return sub(in[2], in[1 - i]);
+  }
+  return IsSplat(in[2], 0) ? mul(in[0], in[1]) : Value{};
+}
 // Dividing by a power of two equals multiplying by its inverse, as long as that is a normal number.
 Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
   if (IsSplat(in[1], 1)) return in[0];
@@ -71,6 +79,27 @@ Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
   return {};
 }
 
+// ---- contraction ----
+// What is multiplied to make `v`: a product of f32 or f64 that only the sum at hand reads.
+std::optional<std::pair<Value, Value>> Multiplied(const Value& v, bool only) {
+  if (!only || (v.dtype() != DType::kF32 && v.dtype() != DType::kF64)) return {};
+  const Producer p(v);
+  if (p.Is("mul")) return std::pair(p.operand(0), p.operand(1));
+  if (p.Is("square")) return std::pair(p.operand(0), p.operand(0));
+  return {};
+}
+Values ContractAdd(const Eqn&, std::span<const Value> in, std::span<const uint8_t> only) {
+  for (size_t i : {0, 1}) {
+    if (const auto product = Multiplied(in[i], only[i] != 0)) return {fma(product->first, product->second, in[1 - i])};
+  }
+  return {};
+}
+Values ContractSub(const Eqn&, std::span<const Value> in, std::span<const uint8_t> only) {
+  if (const auto product = Multiplied(in[0], only[0] != 0)) return {fma(product->first, product->second, neg(in[1]))};
+  if (const auto product = Multiplied(in[1], only[1] != 0)) return {fma(neg(product->first), product->second, in[0])};
+  return {};
+}
+
 constexpr Row kRows[] = {
     {.name = "add",
      .doc = "z = add(x, y): x + y",
@@ -80,6 +109,7 @@ constexpr Row kRows[] = {
      .transpose = rules::TransposeEach<SameCt, SameCt>,
      .batch = rules::kElementwise,
      .simplify = rules::One<SimplerAdd>,
+     .contract = ContractAdd,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_ADD>>,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(c128[2,3], c128[2,3]); "
@@ -91,6 +121,7 @@ constexpr Row kRows[] = {
      .transpose = rules::TransposeEach<SameCt, NegativeCt>,
      .batch = rules::kElementwise,
      .simplify = rules::One<SimplerSub>,
+     .contract = ContractSub,
      .lowerings = lower::Scalar<rules::Op<RICCI_S_SUB>>,
      .examples = "(f64[2,3], f64[2,3]); "
                  "(c128[2,3], c128[2,3]); "
@@ -138,6 +169,16 @@ constexpr Row kRows[] = {
      .examples = "(f64[2,3]); "
                  "(c128[2,3]); "
                  "(i32[5] in -9..9)"},
+    {.name = "fma",
+     .doc = "w = fma(x, y, z): x * y + z, rounded once",
+     .type = rules::Same<3, kReals>,
+     .jvp = rules::Terms<MulFirst, MulSecond, Same>,
+     .transpose = rules::TransposeEach<MulFirstCt, MulSecondCt, SameCt>,
+     .batch = rules::kElementwise,
+     .simplify = rules::One<SimplerFma>,
+     .lowerings = lower::Scalar<rules::Op<RICCI_S_FMA>>,
+     .examples = "(f64[2,3], f64[2,3], f64[2,3]); "
+                 "(i32[5] in -9..9, i32[5] in 1..9, i32[5] in -9..9)"},
 };
 
 }  // namespace

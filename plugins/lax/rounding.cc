@@ -1,5 +1,9 @@
 // floor, ceil, round, nextafter, reduce_precision: from a floating number to one near it.
 //
+// reduce_precision to the precision that x has changes nothing and costs nothing, but no pass removes it before
+// products are contracted with sums (src/pass/contract.cc): a product that it reads is rounded by itself. So a row or a
+// program asks for an exact sequence of operations (`r = x - reduce_precision(x * y, 8, 23)`), as in jax.lax.
+//
 // reduce_precision rounds the mantissa to nearest even, and turns numbers that overflow the smaller exponent range into
 // infinity and those that underflow it into zero; NaN stays. Floats of 8 and 4 bits are rounded as f16 (f8e5m2) or f32,
 // as XLA does, and the result to their dtype, in which infinity may be NaN. It counts as linear, as in jax.lax.
@@ -56,6 +60,7 @@ Scalar ClampExponent(Scalar bits, const FloatInfo& from, int64_t exponent_bits) 
 Scalar Reduced(const Eqn& e, Scalar x) {
   const FloatInfo from = InfoOf(x.dtype());
   const int64_t exponent_bits = e.integer("exponent_bits"), mantissa_bits = e.integer("mantissa_bits");
+  if (mantissa_bits >= from.mantissa_bits && exponent_bits >= from.exponent_bits) return x;
   Scalar bits = Bitcast(x, UnsignedOfSize(x.dtype()));
   if (mantissa_bits < from.mantissa_bits) {
     const int kept = static_cast<int>(mantissa_bits);  // exact: fewer than there are

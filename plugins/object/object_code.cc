@@ -118,6 +118,7 @@ bool ObjectUnit::Add(const ricci_kernel_table* const* kernels, uint32_t n_kernel
   if (module == nullptr) return false;
   LlvmBuilder l{ctx_,           module,       LLVMCreateBuilderInContext(ctx_), lanes(), settings_.stack_local,
                 settings_.cuts, lanes() == 16};
+  l.contracts = contracts();
   l.processor = &jit_->processor();
   l.stoppable = false;
   // The quick code generator of level 1 keeps sums in memory, and fuses only some of the multiplications in a loop.

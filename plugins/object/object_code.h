@@ -22,6 +22,7 @@ class ObjectUnit {
   static std::unique_ptr<ObjectUnit> Create(const Processor& processor, bool own_workspace, std::string& error);
   ~ObjectUnit();
   unsigned lanes() const { return jit_->lanes(); }
+  bool contracts() const { return jit_->contracts(); }
   // Adds a function called `name`. The `state` of the plan's `libraries` is CalledCode. Returns the scratch memory it
   // needs after the arena; false with `error` on failure.
   bool Add(const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan& plan,

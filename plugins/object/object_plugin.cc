@@ -192,7 +192,7 @@ ricci_status* Register(ricci_ctx* ctx, std::unique_ptr<Backend> backend) {
   b.drop_code = [](void*) {};
   b.dump_object = DumpObject;
   b.estimate = Estimate;
-  const ricci_target target = cpu::TargetOf(backend->unit->lanes());
+  const ricci_target target = cpu::TargetOf(backend->unit->lanes(), backend->unit->contracts());
   b.target = &target;
   if (ricci_status* s = ricci_backend_register(ctx, &b)) return s;
   static_cast<void>(backend.release());

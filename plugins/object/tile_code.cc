@@ -115,8 +115,7 @@ void TileCode::Step(V f, const std::vector<V>& sums, V step) {
   for (unsigned i = 0; i < sums.size(); ++i) {
     const int64_t row = i / vectors_ * (by_rows_ ? kRowStride : 1);
     if (i % vectors_ == 0) left = l_.Splat(Load(At(column, l_.I64(row))));
-    V product = LLVMBuildFMul(l_.b, left, right[i % vectors_], "");
-    LLVMBuildStore(l_.b, LLVMBuildFAdd(l_.b, Load(l_.vec(Sum()), sums[i]), product, ""), sums[i]);
+    LLVMBuildStore(l_.b, l_.MultiplyAdd(left, right[i % vectors_], Load(l_.vec(Sum()), sums[i])), sums[i]);
   }
 }
 

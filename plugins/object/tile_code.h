@@ -74,7 +74,7 @@ class TileCode {
   V Left(V from, V all, int64_t most) { return Min(Sub(all, from), l_.I64(most)); }
   V Left(V from, int64_t all, int64_t most) { return Left(from, l_.I64(all), most); }
   // x - y z, rounded once where the processor can.
-  V SubtractProduct(V x, V y, V z) { return LLVMBuildFSub(l_.b, x, LLVMBuildFMul(l_.b, y, z, ""), ""); }
+  V SubtractProduct(V x, V y, V z) { return l_.MultiplyAdd(LLVMBuildFNeg(l_.b, y, ""), z, x); }
   void Call(V f, std::vector<V> args) {
     LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(f), f, args.data(), static_cast<unsigned>(args.size()), "");
   }

@@ -137,6 +137,7 @@ constexpr ricci_api kFunctionTable = {
     .kernel_const = ricci_kernel_const,
     .kernel_const_index = ricci_kernel_const_index,
     .kernel_scalar = ricci_kernel_scalar,
+    .kernel_multiply_add = ricci_kernel_multiply_add,
     .kernel_complex = ricci_kernel_complex,
     .kernel_parts = ricci_kernel_parts,
     .kernel_load = ricci_kernel_load,

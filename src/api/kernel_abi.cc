@@ -78,6 +78,14 @@ ricci_status* ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t
   });
 }
 
+ricci_status* ricci_kernel_multiply_add(ricci_kernel_builder* k, ricci_sval a, ricci_sval b, ricci_sval c,
+                                        ricci_sval* out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"k", k}, {"out", out}}));
+    return Give(*FromAbi(k), FromAbi(k)->writer().MultiplyAdd(a, b, c), out);
+  });
+}
+
 ricci_status* ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"k", k}, {"out", out}}));

@@ -23,6 +23,7 @@ std::string RulesOf(const ricci_prim_def& d) {
   if (d.partial_eval != nullptr) Append(out, "partial_eval");
   if (d.dce != nullptr) Append(out, "dce");
   if (d.simplify != nullptr) Append(out, "simplify");
+  if (d.contract != nullptr) Append(out, "contract");
   if (d.factors_of != nullptr || d.factors.len != 0) Append(out, "factors");
   if (d.place != nullptr) Append(out, "place");
   return out;

@@ -120,7 +120,7 @@ class KernelPrinter {
       case RICCI_K_REDUCE:
         return base::Cat("reduce ", InfoOf(static_cast<uint32_t>(inst.imm)).name, " %", i, " in ", range, " {");
       case RICCI_K_YIELD:
-        return base::Cat("} ", Value(i), "yield ", Use(inst.b));
+        return base::Cat("} ", Value(i), inst.imm != 0 ? "yield fused " : "yield ", Use(inst.b));
       case RICCI_K_SCAN:
         return base::Cat("scan %", i, " in ", range, " {");
       case RICCI_K_LEFT:

@@ -265,8 +265,14 @@ class KernelVerifier {
     return static_cast<uint32_t>(open_.size() - 1);
   }
 
+  absl::Status CheckContracted(const ricci_inst& inst) const {
+    const bool sums = k_.insts[inst.a].imm == RICCI_S_ADD && (inst.dtype == RICCI_F32 || inst.dtype == RICCI_F64);
+    const bool holds = inst.imm == 1 && sums && inst.b > inst.a && k_.insts[inst.b].op == RICCI_S_MUL;
+    return holds ? absl::OkStatus() : Error("only products of f32 or f64 are contracted with a sum");
+  }
   absl::Status CheckYield(const ricci_inst& inst) const {
     RICCI_TRY(CheckOperand(inst.b, inst.dtype));
+    if (inst.imm != 0) RICCI_TRY(CheckContracted(inst));
     const uint32_t operands[] = {inst.dtype, inst.dtype};
     return ResultDType(static_cast<uint32_t>(k_.insts[inst.a].imm), 0, operands).ok()
                ? absl::OkStatus()

@@ -38,6 +38,9 @@ class Writer {
   ~Writer();
   Writer(const Writer&) = delete;
 
+  // The target has fused multiply-adds: MultiplyAdd and sums of products use them. Said before anything is written.
+  void ContractProducts();
+
   // ---- buffers: arguments of the kernel, numbered from 0 ----
   // `access` is what is allowed; the finished kernel has what is used. Buffers with only READ never change.
   uint32_t Buffer(uint32_t dtype, int64_t elements, uint32_t access);
@@ -56,6 +59,8 @@ class Writer {
   Val Add(Val a, Val b) { return Op(RICCI_S_ADD, a, b); }
   Val Sub(Val a, Val b) { return Op(RICCI_S_SUB, a, b); }
   Val Mul(Val a, Val b) { return Op(RICCI_S_MUL, a, b); }
+  // a * b + c: rounded once, of f32 and f64, if products are contracted.
+  Val MultiplyAdd(Val a, Val b, Val c);
   Val Div(Val a, Val b) { return Op(RICCI_S_DIV, a, b); }
   Val Rem(Val a, Val b) { return Op(RICCI_S_REM, a, b); }
   Val Min(Val a, Val b) { return Op(RICCI_S_MIN, a, b); }
@@ -150,6 +155,7 @@ class Writer {
   bool CheckLocal(LocalId local, std::string_view where);
   Val OpenLoop(uint32_t op, Val lo, Val hi, int64_t imm);
   void CloseBlock();
+  bool IsContracted(uint32_t combiner, Val term) const;
   bool ShouldUnroll(const Block& block) const;
   Val Unroll(const Block& block, Val yielded);
   void UnrollScan(const Block& block);

@@ -223,7 +223,8 @@ Val Writer::Yield(Val v) {
   CloseBlock();
   if (nothing) return w.nodes.Constant(dtype, identity);
   if (!block.emitted) return v;
-  return w.nodes.Append({RICCI_K_YIELD, static_cast<uint16_t>(dtype), block.begin, v, 0, 0});
+  const int64_t contracted = v > block.begin && IsContracted(block.combiner, v) ? 1 : 0;
+  return w.nodes.Append({RICCI_K_YIELD, static_cast<uint16_t>(dtype), block.begin, v, 0, contracted});
 }
 
 }}}  // namespace ricci::v0::kernel

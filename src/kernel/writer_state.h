@@ -34,6 +34,7 @@ struct Writer::Impl {
   explicit Impl(std::string_view kernel_name) : name(kernel_name), folder(nodes) {}
 
   std::string name;
+  bool contracts = false;  // the target has fused multiply-adds
   std::vector<ricci_kernel_buffer> buffers;
   std::vector<uint8_t> accessed, combined;  // buffers that are loaded from or stored to; buffers that are combined into
   NodeTable nodes;

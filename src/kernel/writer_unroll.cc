@@ -91,7 +91,12 @@ Val Writer::Unroll(const Block& block, Val yielded) {
     for (const Val v : body) Replay(w.nodes[v].inst, v, block.begin, now);
     if (yielded == 0) continue;
     const Val v = Replayed(yielded, block.begin, now);
-    combined = combined ? Op(block.combiner, combined, v) : v;
+    if (combined != 0 && IsContracted(block.combiner, v)) {
+      const ricci_inst product = w.nodes[v].inst;
+      combined = MultiplyAdd(product.a, product.b, combined);
+    } else {
+      combined = combined != 0 ? Op(block.combiner, combined, v) : v;
+    }
   }
   return combined;
 }

@@ -5,7 +5,7 @@
 namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
-constexpr std::string_view kNames[] = {"jvp", "transpose", "batch", "simplify"};
+constexpr std::string_view kNames[] = {"jvp", "transpose", "batch", "simplify", "contract"};
 static_assert(std::size(kNames) == kRuleCount);
 
 }  // namespace

@@ -20,7 +20,7 @@ Pair Sub(const Parts& p, Pair x, Pair y) { return {p.w.Sub(x.re, y.re), p.w.Sub(
 Pair Neg(const Parts& p, Pair z) { return {p.Neg(z.re), p.Neg(z.im)}; }
 Pair Mul(const Parts& p, Pair x, Pair y) {
   ElementWriter& w = p.w;
-  return {w.Sub(w.Mul(x.re, y.re), w.Mul(x.im, y.im)), w.Add(w.Mul(x.re, y.im), w.Mul(x.im, y.re))};
+  return {p.MultiplyAdd(p.Neg(x.im), y.im, w.Mul(x.re, y.re)), p.MultiplyAdd(x.re, y.im, w.Mul(x.im, y.re))};
 }
 
 // Divides by the larger part of y (R. L. Smith, "Algorithm 116: Complex division", CACM 1962), so that nothing
@@ -31,10 +31,10 @@ Pair Div(const Parts& p, Pair x, Pair y) {
   ElementWriter& w = p.w;
   const Val wide = p.Op(RICCI_S_GE, p.Op(RICCI_S_ABS, y.re), p.Op(RICCI_S_ABS, y.im));
   const Val large = w.Select(wide, y.re, y.im), small = w.Select(wide, y.im, y.re);
-  const Val t = w.Div(small, large), scale = w.Add(large, w.Mul(small, t));
+  const Val t = w.Div(small, large), scale = p.MultiplyAdd(small, t, large);
   const Val near = w.Select(wide, x.re, x.im), far = w.Select(wide, x.im, x.re);
-  const Val re = w.Div(w.Add(near, w.Mul(far, t)), scale);
-  const Val across = w.Div(w.Sub(far, w.Mul(near, t)), scale);
+  const Val re = w.Div(p.MultiplyAdd(far, t, near), scale);
+  const Val across = w.Div(p.MultiplyAdd(p.Neg(near), t, far), scale);
   const Val im = w.Select(wide, across, p.Neg(across));
   // The quotient where both parts are NaN: x times the sign of y, made infinite or zero as it must be.
   const Val zero = w.And(p.Is(RICCI_S_EQ, y.re, 0), p.Is(RICCI_S_EQ, y.im, 0));
@@ -62,7 +62,7 @@ Val Abs(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Val a = p.Op(RICCI_S_ABS, z.re), b = p.Op(RICCI_S_ABS, z.im);
   const Val large = w.Max(a, b), small = w.Min(a, b), t = w.Div(small, large);
-  const Val size = w.Mul(large, p.Op(RICCI_S_SQRT, w.Add(p.Number(1), w.Mul(t, t))));
+  const Val size = w.Mul(large, p.Op(RICCI_S_SQRT, p.MultiplyAdd(t, t, p.Number(1))));
   // If large is 0 or infinite it is the result: the quotient may be NaN.
   const Val known = w.Or(p.Is(RICCI_S_EQ, large, 0), p.Infinite(large));
   return w.Select(known, large, size);

@@ -14,6 +14,7 @@ struct Parts {
   Val Op(uint32_t op, Val a) const { return w.Writer::Op(op, a); }
   Val Op(uint32_t op, Val a, Val b) const { return w.Writer::Op(op, a, b); }
   Val Neg(Val a) const { return Op(RICCI_S_NEG, a); }
+  Val MultiplyAdd(Val a, Val b, Val c) const { return w.Writer::MultiplyAdd(a, b, c); }
   Val Half(Val a) const { return w.Mul(a, Number(0.5)); }
   Val Is(uint32_t op, Val a, double v) const { return Op(op, a, Number(v)); }
   Val Infinite(Val a) const;

@@ -25,7 +25,7 @@ Pair Exp2(const Parts& p, Pair z) { return Exp(p, Scaled(p, z, std::numbers::ln2
 Pair Expm1(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Val s = p.Op(RICCI_S_SIN, p.Half(z.im)), drop = w.Mul(p.Number(2), w.Mul(s, s));
-  const Val re = w.Sub(w.Mul(p.Op(RICCI_S_EXPM1, z.re), p.Op(RICCI_S_COS, z.im)), drop);
+  const Val re = p.MultiplyAdd(p.Op(RICCI_S_EXPM1, z.re), p.Op(RICCI_S_COS, z.im), p.Neg(drop));
   return {re, Exp(p, z).im};
 }
 Pair Logistic(const Parts& p, Pair z) { return Div(p, One(p), Add(p, One(p), Exp(p, Neg(p, z)))); }
@@ -44,7 +44,7 @@ Pair Log(const Parts& p, Pair z) {
 Pair Log1p(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Pair beyond = Log(p, Add(p, One(p), z));
-  const Val rest = w.Add(w.Mul(z.re, w.Add(p.Number(2), z.re)), w.Mul(z.im, z.im));
+  const Val rest = p.MultiplyAdd(z.re, w.Add(p.Number(2), z.re), w.Mul(z.im, z.im));
   const Val small = p.Is(RICCI_S_LT, w.Max(p.Op(RICCI_S_ABS, z.re), p.Op(RICCI_S_ABS, z.im)), 0.5);
   return {w.Select(small, p.Half(p.Op(RICCI_S_LOG1P, rest)), beyond.re), beyond.im};
 }
@@ -89,8 +89,8 @@ Pair Tanh(const Parts& p, Pair z) {
   ElementWriter& w = p.w;
   const Val size = p.Op(RICCI_S_ABS, z.re), far = p.Is(RICCI_S_GT, size, kLarge);
   const Val t = p.Op(RICCI_S_TAN, z.im), s = p.Op(RICCI_S_SINH, w.Select(far, p.Number(0), z.re));
-  const Val grow = w.Add(p.Number(1), w.Mul(t, t)), square = w.Mul(s, s);
-  const Val scale = w.Add(p.Number(1), w.Mul(grow, square));
+  const Val grow = p.MultiplyAdd(t, t, p.Number(1)), square = w.Mul(s, s);
+  const Val scale = p.MultiplyAdd(grow, square, p.Number(1));
   const Val root = p.Op(RICCI_S_SQRT, w.Add(p.Number(1), square));
   const Pair near{w.Div(w.Mul(grow, w.Mul(s, root)), scale), w.Div(t, scale)};
   const Val fade = w.Mul(p.Number(4), p.Op(RICCI_S_EXP, w.Mul(p.Number(-2), size)));

@@ -76,10 +76,10 @@ Pair Atanh(const Parts& p, Pair z) {
   const Val h = Abs(p, {w.Sub(one, x), y}), whole = p.Op(RICCI_S_LOG1P, w.Div(w.Div(w.Mul(p.Number(4), x), h), h));
   const Val close = p.Half(p.Op(RICCI_S_LOG, w.Div(p.Number(2), h)));
   const Val near = w.Select(p.Is(RICCI_S_LT, h, kNear), close, w.Mul(p.Number(0.25), whole));
-  const Val large = w.Max(x, y), t = w.Div(w.Min(x, y), large), grow = w.Add(one, w.Mul(t, t));
+  const Val large = w.Max(x, y), t = w.Div(w.Min(x, y), large), grow = p.MultiplyAdd(t, t, one);
   const Val inverse = w.Select(p.Infinite(large), p.Number(0), w.Div(w.Div(w.Div(x, large), grow), large));
   const Val far = p.Is(RICCI_S_GT, large, Safe(p));
-  const Val distance = w.Sub(w.Mul(w.Sub(one, x), w.Add(one, x)), w.Mul(y, y));
+  const Val distance = p.MultiplyAdd(p.Neg(y), y, w.Mul(w.Sub(one, x), w.Add(one, x)));
   const Val turn = p.Half(p.Op(RICCI_S_ATAN2, w.Mul(p.Number(2), z.im), distance));
   const Val quarter = WithSign(p, z.im, p.Number(std::numbers::pi / 2));
   return {WithSign(p, z.re, w.Select(far, inverse, near)), w.Select(far, quarter, turn)};

@@ -71,6 +71,11 @@ Val ElementWriter::Scalar(uint32_t op, uint32_t dtype, std::span<const Val> oper
   return complex ? ComplexScalar(*this, op, dtype, operands) : Writer::Scalar(op, dtype, operands);
 }
 
+// A product of complex numbers is four products, of which two are contracted with the others (complex_arithmetic.cc).
+Val ElementWriter::MultiplyAdd(Val a, Val b, Val c) {
+  return IsPair(a) ? Op(RICCI_S_ADD, Op(RICCI_S_MUL, a, b), c) : Writer::MultiplyAdd(a, b, c);
+}
+
 // ---- memory ----
 uint32_t ElementWriter::Buffer(uint32_t dtype, int64_t elements, uint32_t access) {
   complex_buffers_.push_back(IsComplex(dtype));

@@ -30,6 +30,7 @@ class ElementWriter : public kernel::Writer {
   Val Element(uint32_t dtype, const std::byte* element);  // a constant, given by its bytes
   Val Scalar(uint32_t op, uint32_t dtype, std::span<const Val> operands);
   Val Op(uint32_t op, Val a, Val b) { return Scalar(op, 0, {{a, b}}); }
+  Val MultiplyAdd(Val a, Val b, Val c);
   Val Load(uint32_t buffer, Val index);
   void Store(uint32_t buffer, Val index, Val v);
   LocalId Local(uint32_t dtype, int64_t elements);

@@ -50,7 +50,9 @@ absl::Status NoLowering(prim::Registry& registry, const ricci_op& op, const Targ
 }
 
 KernelBuilder::KernelBuilder(prim::Registry& registry, std::string_view name, const Target& target)
-    : registry_(registry), target_(target), w_(name) {}
+    : registry_(registry), target_(target), w_(name) {
+  if (target.contracts()) w_.ContractProducts();
+}
 
 ArrayId KernelBuilder::Add(Array a) {
   arrays_.push_back(std::move(a));

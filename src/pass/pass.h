@@ -26,6 +26,8 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& f, const Options& options
 absl::StatusOr<ir::ProgramRef> Hoist(const ir::Program& f, const Options& options);
 // cse.cc: equal pure equations become one.
 absl::StatusOr<ir::ProgramRef> Cse(const ir::Program& f, const Options& options);
+// contract.cc: products that only a sum reads become fused multiply-adds with it, where the target has them.
+absl::StatusOr<ir::ProgramRef> Contract(const ir::Program& f, const Options& options);
 // barriers.cc: constants and broadcasts bypass optimization barriers, so that they need not be stored for them.
 absl::StatusOr<ir::ProgramRef> Barriers(const ir::Program& f, const Options& options);
 // dce.cc: drops what no result needs.

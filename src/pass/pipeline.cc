@@ -38,13 +38,16 @@ constexpr ProgramStage kProgramStages[] = {
     {"dce", Dce},
     {"fold", Fold},
     {"simplify", Simplify},
+    {"cse", Cse},
+    // From here on it is fixed how every value is rounded: no schedule changes it.
+    {"contract", Contract},
     {"hoist", Hoist},
     // From here on the schedule is fixed: a vmap equation runs in lanes.
     {"schedule_vmap", ScheduleVmap, Need::kReferenceToo},
     {"inline_rules", InlineCalls, Need::kAlways},  // of what batching rules emitted
     {"fold_again", Fold},
     {"simplify_again", Simplify},
-    {"cse", Cse},
+    {"cse_again", Cse},
     {"barriers", Barriers},
     {"dce_again", Dce},
     {"schedule_loops", ScheduleLoops},

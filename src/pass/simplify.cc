@@ -3,8 +3,7 @@
 // What is simpler is known by the row (x + 0, a view of a view, a slice of a concatenation), so the rule is with the
 // other rules of the primitive. What a rule emits is simplified again, within bounds, because one step often enables
 // the next.
-#include "pass/pass.h"
-#include "trace/rule_slot.h"
+#include "pass/rewrite_rule.h"
 #include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -17,16 +16,9 @@ absl::StatusOr<Vals> ApplySimplify(Builder& b, const ir::Program& f, const ir::E
                                    std::span<const trace::Val> in) {
   const prim::Row& row = b.registry().Get(eqn.prim);
   if (row.def.simplify == nullptr) return Vals{};
-  const trace::Op op(f, eqn);
-  Vals out(eqn.n_results, trace::kNone);
-  const auto call = [&] { return row.def.simplify(row.def.self, Abi(&b), op.get(), in.data(), out.data()); };
-  RICCI_TRY(trace::CallWithLoan(&b, row, "simplify", call));
-  if (std::ranges::all_of(out, [](trace::Val v) { return v == trace::kNone; })) return Vals{};
-  b.registry().CountUse(row.id, prim::Rule::kSimplify);
-  for (uint32_t i = 0; i < eqn.n_results; ++i) {
-    RICCI_TRY(trace::CheckSlot(b, row, "simplify", i, out[i], f.type_id(eqn.result(i))));
-  }
-  return out;
+  return RewriteByRule(b, f, eqn, "simplify", prim::Rule::kSimplify, [&](const ricci_op* op, ricci_val* out) {
+    return row.def.simplify(row.def.self, Abi(&b), op, in.data(), out);
+  });
 }
 
 // What a rule emitted is an equation of the program under construction, which can be simplified in turn.

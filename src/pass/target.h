@@ -42,6 +42,7 @@ struct Target {
   Target(std::string_view kind = "ref");  // NOLINT: a kind is a target, with the numbers of ricci_target_init
   Target(std::string_view kind, const ricci_target& numbers);
 
+  bool contracts() const { return (numbers.hdr.flags & RICCI_TARGET_FMA) != 0; }
   int64_t cycles_of(uint16_t op) const { return op < numbers.n_op_cycles ? numbers.op_cycles[op] : 1; }
 
   std::string kind;

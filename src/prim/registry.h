@@ -16,7 +16,7 @@
 namespace ricci { inline namespace v0 { namespace prim {
 
 // The rules whose uses are counted.
-enum class Rule : uint8_t { kJvp, kTranspose, kBatch, kSimplify, kCount };
+enum class Rule : uint8_t { kJvp, kTranspose, kBatch, kSimplify, kContract, kCount };
 
 // The name of RICCI_LOWER_DECOMPOSE (`DECOMPOSE`) and so on, of a lowering that a row has.
 std::string_view KindName(uint32_t kind);

@@ -23,9 +23,9 @@ bool MayBeKept(const ir::Program& f) {
 
 // The numbers from which passes derive their limits, exactly.
 std::string NumbersOf(const ricci_target& t) {
-  std::string text =
-      absl::StrFormat("%u %u %u %u %u %a %a %a %a", t.lanes, t.registers, t.points_wanted, t.near_bytes, t.cache_bytes,
-                      t.cached_bytes_per_cycle, t.memory_bytes_per_cycle, t.launch_cycles, t.call_cycles);
+  std::string text = absl::StrFormat("%u %u %u %u %u %u %a %a %a %a", t.hdr.flags, t.lanes, t.registers,
+                                     t.points_wanted, t.near_bytes, t.cache_bytes, t.cached_bytes_per_cycle,
+                                     t.memory_bytes_per_cycle, t.launch_cycles, t.call_cycles);
   base::Hasher cycles;
   for (uint32_t i = 0; i < t.n_op_cycles; ++i) cycles.Add(uint64_t{t.op_cycles[i]});
   return absl::StrFormat("%s %016x", text, cycles.Done());

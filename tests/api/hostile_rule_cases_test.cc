@@ -107,11 +107,11 @@ std::vector<HostileCase> AllValues() {
     std::string rule, slot;
     bool tangent, may_be_zero, may_be_nothing;
   };
-  const Filler fillers[] = {
-      {"jvp", "slot 0", false, false, false},       {"jvp", "slot 1", true, true, false},
-      {"transpose", "slot 0", false, true, false},  {"batch", "slot 0", false, false, false},
-      {"decompose", "slot 0", false, false, false}, {"dce", "slot 0", false, false, false},
-      {"simplify", "slot 0", false, false, true},   {"partial_eval", "slot 0", false, false, false}};
+  const Filler fillers[] = {{"jvp", "slot 0", false, false, false},         {"jvp", "slot 1", true, true, false},
+                            {"transpose", "slot 0", false, true, false},    {"batch", "slot 0", false, false, false},
+                            {"decompose", "slot 0", false, false, false},   {"dce", "slot 0", false, false, false},
+                            {"simplify", "slot 0", false, false, true},     {"contract", "slot 0", false, false, true},
+                            {"partial_eval", "slot 0", false, false, false}};
   std::vector<HostileCase> out;
   for (const Filler& f : fillers) {
     for (const BadValue& bad : BadValues(f.rule == "batch")) {
@@ -150,7 +150,7 @@ std::vector<HostileCase> AllEnds() {
                        }}};
   std::vector<HostileCase> out;
   for (const std::string rule :
-       {"abstract_eval", "jvp", "transpose", "batch", "decompose", "simplify", "dce", "partial_eval"}) {
+       {"abstract_eval", "jvp", "transpose", "batch", "decompose", "simplify", "contract", "dce", "partial_eval"}) {
     for (const End& end : ends) {
       const auto act = [=](const RuleCall& c) -> ricci_status* {
         if (c.dce != nullptr && c.in == nullptr) return c.dce->used_in[0] = 1, nullptr;

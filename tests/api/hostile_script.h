@@ -53,8 +53,8 @@ inline const Script& Of(void* self) { return *static_cast<const Script*>(self); 
 // Each rule of a row, and each callback of its lowerings.
 inline const std::vector<std::string>& AllRules() {
   static const std::vector<std::string> rules = {
-      "abstract_eval", "jvp",   "transpose", "batch", "partial_eval", "dce",  "simplify", "place", "factors_of",
-      "decompose",     "match", "scalar",    "index", "loops",        "plan", "launch",   "source"};
+      "abstract_eval", "jvp",       "transpose", "batch",  "partial_eval", "dce",   "simplify", "contract", "place",
+      "factors_of",    "decompose", "match",     "scalar", "index",        "loops", "plan",     "launch",   "source"};
   return rules;
 }
 // The row whose rule of that name acts; everything else of it is right.

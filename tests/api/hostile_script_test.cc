@@ -33,6 +33,9 @@ void SetProgramRule(Script& s, const std::string& rule) {
     s.def.simplify = [](void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, ricci_val* out) {
       return Of(self).Do({.op = op, .b = b, .in = in, .out = out});
     };
+  } else if (rule == "contract") {
+    s.def.contract = [](void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t*,
+                        ricci_val* out) { return Of(self).Do({.op = op, .b = b, .in = in, .out = out}); };
   } else if (rule == "place") {
     s.def.place = [](void* self, const ricci_op* op, uint32_t, ricci_place* out) {
       return Of(self).Do({.op = op, .place = out});
@@ -111,6 +114,10 @@ ricci_status* AddOdd(ricci_ctx* c, ricci_device** device) {
   };
   b.run = [](void*, const ricci_run_args*) -> ricci_status* { return nullptr; };
   b.drop_code = [](void*) {};
+  ricci_target target{};
+  target.hdr = {sizeof target, RICCI_TARGET_FMA, nullptr};
+  ricci_target_init(&target);
+  b.target = &target;
   if (ricci_status* s = ricci_backend_register(c, &b)) return s;
   *device = ricci_device_find(c, "odd", 3);
   return nullptr;
@@ -163,7 +170,7 @@ ricci_status* Applied(HostileCases& t, const std::string& rule, const ricci_prog
       rule == "decompose") {
     return CompileFor(t.ref(), f);
   }
-  if (rule == "simplify" || rule == "source") {
+  if (rule == "simplify" || rule == "contract" || rule == "source") {
     ricci_device* odd = nullptr;
     if (ricci_status* failed = AddOdd(t.context(), &odd)) return failed;
     return CompileFor(odd, f);

@@ -25,7 +25,7 @@ class Compiler:
     def compile(self, text, architecture):
         """The machine code (None if the text is refused) and the log."""
         program, call = ctypes.c_void_p(), self.library
-        options = [f"--gpu-architecture={architecture}".encode(), b"--std=c++17", b"--ptxas-options=-v"]
+        options = [f"--gpu-architecture={architecture}".encode(), b"--std=c++17", b"--fmad=false", b"--ptxas-options=-v"]
         if call.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"ricci.cu", 0, None, None) != 0:
             raise RuntimeError("nvrtcCreateProgram fails")
         failed = call.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))

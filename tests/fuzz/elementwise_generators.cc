@@ -26,6 +26,7 @@ constexpr Elementwise kSmooth[] = {
     {"abs", 1, kSigned | kInexact},
     {"sign", 1, kNumbers},
     {"square", 1, kNumbers},
+    {"fma", 3, kReals},
     {"sin", 1, kInexact},
     {"cos", 1, kInexact},
     {"tan", 1, kInexact, Domain::kUnit},
@@ -106,7 +107,7 @@ void Apply(Draft& d, const Elementwise& e) {
     return (void)d.Emit("rem", {x, lax::add(lax::square(d.Of(x.type())), lax::full_like(x, 1))});
   if (d.palette().smooth && e.domain == Domain::kModerate) return (void)d.Emit("asinh", {x});
   Values in = {x};
-  if (e.operands == 2) in.push_back(d.Of(x.type()));
+  for (uint32_t i = 1; i < e.operands; ++i) in.push_back(d.Of(x.type()));
   if (e.operands == 2 && d.dice().Chance(0.1)) in[1] = in[0];
   if (e.operands == 2 && e.domain == Domain::kAll && d.dice().Chance(0.5)) std::swap(in[0], in[1]);
   d.Emit(e.name, in);
@@ -241,9 +242,9 @@ void EmitOneOf(Draft& d, std::span<const std::span<const Generator>> families) {
 void EmitSomething(Draft& d) {
   if (d.palette().calls && d.dice().Chance(kCalls)) return EmitOneOf(d, std::array{HostCallGenerators()});
   const std::span<const Generator> kFamilies[] = {
-      ElementwiseGenerators(), LayoutGenerators(),  IndexingGenerators(),  ReductionGenerators(), LinalgGenerators(),
-      SignalGenerators(),      WindowGenerators(),  RandomKeyGenerators(), NeuralGenerators(),    CheckGenerators(),
-      EdgeGenerators(),        ControlGenerators(), DerivativeGenerators()};
+      ElementwiseGenerators(), LayoutGenerators(),     IndexingGenerators(),  ReductionGenerators(), LinalgGenerators(),
+      SignalGenerators(),      WindowGenerators(),     RandomKeyGenerators(), NeuralGenerators(),    CheckGenerators(),
+      EdgeGenerators(),        ComparisonGenerators(), ControlGenerators(),   DerivativeGenerators()};
   const size_t nested = d.nesting() < d.palette().max_nesting ? 2 : 0;
   EmitOneOf(d, std::span(kFamilies).first(std::size(kFamilies) - 2 + nested));
 }

@@ -73,7 +73,7 @@ std::vector<size_t> AfterInputs(size_t n_inputs, size_t n_results) {
 uint32_t LevelOf(const ricci_program* p) { return 1 + static_cast<uint32_t>(ir::Hash(*ir::FromAbi(p)) % 3); }
 
 Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate,
-                   uint32_t opt_level)
+                   uint32_t opt_level, std::string_view skip)
     : ctx_(ctx), device_(ricci_device_find(ctx, device.data(), device.size())) {
   for (const ArrayType& t : ParamsOf(ctx, p)) params_.push_back(t.id());
   std::vector<uint8_t> donated;
@@ -83,6 +83,7 @@ Compiled::Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view devi
   o.devices = &device_;
   o.n_devices = 1;
   o.opt_level = opt_level != 0 ? opt_level : LevelOf(p);
+  o.skip = {skip.data(), skip.size()};
   if (donate != 0) {
     o.hdr.flags = RICCI_COMPILE_CHECKED;
     o.donate = donated.data();

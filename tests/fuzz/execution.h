@@ -29,8 +29,9 @@ uint32_t LevelOf(const ricci_program* p);
 class Compiled {
  public:
   // A failure to compile is the result of every run. An optimization level of 0 is drawn from the program's hash.
+  // `skip`: passes that are left out.
   Compiled(ricci_ctx* ctx, const ricci_program* p, std::string_view device, DonateMask donate = 0,
-           uint32_t opt_level = 0);
+           uint32_t opt_level = 0, std::string_view skip = {});
   // Through bound pointers; inputs must stay as they were.
   RunResult Run(const std::vector<Bytes>& inputs) const;
   // The same, but results that may take the memory of a donated argument are bound to it.

@@ -28,6 +28,7 @@ std::span<const Generator> NeuralGenerators();
 std::span<const Generator> RandomKeyGenerators();
 std::span<const Generator> CheckGenerators();
 std::span<const Generator> EdgeGenerators();
+std::span<const Generator> ComparisonGenerators();
 // ---- only in programs that call functions of the host ----
 std::span<const Generator> HostCallGenerators();
 // ---- only while another level of nesting is allowed ----

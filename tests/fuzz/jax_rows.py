@@ -48,6 +48,7 @@ ROWS |= {
     'regularized_incomplete_beta': plain(lax.betainc), 'threefry2x32': plain(lambda *xs: list(threefry2x32_p.bind(*xs))),
     'convert_element_type': lambda a, x: convert(x, DTYPES[a['new_dtype']]),
     'bitcast_convert_type': lambda a, x: lax.bitcast_convert_type(x, DTYPES[a['new_dtype']]),
+    'fma': plain(lambda x, y, z: x * y + z),
     'round': lambda a, x: lax.round(x, lax.RoundingMethod(a['rounding_method'])),
     'integer_pow': lambda a, x: lax.integer_pow(x, a['y']),
     'reduce_precision': lambda a, x: lax.reduce_precision(x, a['exponent_bits'], a['mantissa_bits']),

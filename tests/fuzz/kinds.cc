@@ -38,6 +38,7 @@ std::set<std::string> KindsOf(const Program& p) {
 
 std::vector<std::string> WantedKinds() {
   std::vector<std::string> out = {"argument next to an edge",
+                                  "value beside what is computed from it",
                                   "wave shorter than a step",
                                   "check that its branch guards",
                                   "loop in a stated place",

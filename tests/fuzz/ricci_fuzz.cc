@@ -82,6 +82,7 @@ void PrintTotals(const Totals& totals, double seconds) {
       static_cast<long long>(totals.checks.undecided), static_cast<long long>(totals.failures), seconds);
   for (const auto& [law, n] : totals.laws.held)
     std::printf("law %s: %lld programs\n", law.c_str(), static_cast<long long>(n));
+  std::printf("law one rounding: %lld results\n", static_cast<long long>(totals.rounded_once));
   std::printf("laws: %lld elements of loops (%lld decided by noise), %lld of derivatives (%lld undecided)\n",
               static_cast<long long>(totals.laws.loops.compared), static_cast<long long>(totals.laws.loops.undecided),
               static_cast<long long>(totals.laws.elements), static_cast<long long>(totals.laws.undecided));

@@ -10,6 +10,7 @@
 #include "fuzz/generators.h"
 #include "fuzz/kept_check.h"
 #include "fuzz/kinds.h"
+#include "fuzz/one_rounding_law.h"
 
 namespace ricci::testing {
 namespace {
@@ -218,7 +219,7 @@ void Trial::RunAll() {
     p = Reread(ctx_.get(), p, seed_);
   }
   if (Check(p, Equality())) return;
-  if (Check(p, Kept())) return;
+  if (Check(p, OneRounding()) || Check(p, Kept())) return;
   if (small_code_) ++totals_.draft.kinds["code of short functions"];
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments"];
   if (CheckTransformed(p) || !options_.gpu.empty()) return;
@@ -256,10 +257,17 @@ Trial::Verdict Trial::Equality() {
   return
       [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), Devices(), donate_, totals_.checks); };
 }
+bool Trial::OnCpu() const {
+  return std::find(options_.devices.begin(), options_.devices.end(), "cpu") != options_.devices.end();
+}
+Trial::Verdict Trial::OneRounding() {
+  if (!OnCpu()) return [](const Program&) { return Complaint(); };
+  return [this](const Program& p) {
+    return CheckOneRounding(ctx_.get(), p, Inputs(p), mode_, seed_, totals_.rounded_once);
+  };
+}
 Trial::Verdict Trial::Kept() {
-  const std::vector<std::string>& devices = options_.devices;
-  const bool on_cpu = std::find(devices.begin(), devices.end(), "cpu") != devices.end();
-  if (!on_cpu || !Dice(seed_ ^ 0x6b657074).Chance(kKept)) return [](const Program&) { return Complaint(); };
+  if (!OnCpu() || !Dice(seed_ ^ 0x6b657074).Chance(kKept)) return [](const Program&) { return Complaint(); };
   ++totals_.draft.kinds["kept by a cache"];
   return [this](const Program& p) { return CheckKept({mode_, small_code_, donate_}, p, Inputs(p), seed_); };
 }
@@ -289,7 +297,7 @@ bool Trial::CheckTransformed(const Program& p) {
   if (options_.verbose) std::printf("// %s\n%s", v.name.c_str(), PrintProgram(v.program.get()).c_str());
   ++totals_.transformed;
   if (donate_ != 0) ++totals_.draft.kinds["donated arguments of a transformed program"];
-  return Check(v.program, Equality()) || Check(v.program, Kept());
+  return Check(v.program, Equality()) || Check(v.program, OneRounding()) || Check(v.program, Kept());
 }
 Trial::Verdict Trial::Laws() {
   return [this](const Program& p) {

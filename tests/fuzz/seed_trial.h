@@ -29,6 +29,7 @@ struct Totals {
   int64_t programs = 0, smooth = 0, transformed = 0, equations = 0, failures = 0;
   CheckCounts checks;
   LawCounts laws;
+  int64_t rounded_once = 0;  // results that were compared bit by bit
   DraftCounts draft;
   std::map<std::string, int64_t> rows;  // by name: programs that hold it
 };
@@ -58,9 +59,11 @@ class Trial {
   void RunAll();
   void RunOnGpu();
   std::vector<std::string> Devices() const;
+  bool OnCpu() const;
   void DrawEquations(Draft& d);
   Verdict Equality();
   Verdict Kept();  // by a cache; for a share of the programs
+  Verdict OneRounding();
   Verdict OtherText();
   Verdict Laws();
   // Whether it failed.

@@ -12,7 +12,7 @@ import sys
 from rules import jax_rules, our_primitives
 
 # Made by transforms and passes, never by a host; JAX has no equivalent.
-INTERNAL = {'check', 'custom_linear'}
+INTERNAL = {'check', 'custom_linear', 'fma'}
 # Their rules are functions of the host: tests/python compares it.
 IN_PYTHON = {'custom_vmap'}
 # They give nothing that could be compared.

@@ -109,6 +109,8 @@ inline Value rem(const Value& x, const Value& y) { return Emit1("rem", {x, y}); 
 inline Value max(const Value& x, const Value& y) { return Emit1("max", {x, y}); }
 inline Value min(const Value& x, const Value& y) { return Emit1("min", {x, y}); }
 inline Value pow(const Value& x, const Value& y) { return Emit1("pow", {x, y}); }
+// x * y + z, rounded once.
+inline Value fma(const Value& x, const Value& y, const Value& z) { return Emit1("fma", {x, y, z}); }
 // x + iy, of f32 or f64.
 inline Value complex(const Value& x, const Value& y) { return Emit1("complex", {x, y}); }
 inline Value atan2(const Value& x, const Value& y) { return Emit1("atan2", {x, y}); }

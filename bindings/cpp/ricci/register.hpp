@@ -108,6 +108,14 @@ inline ricci_status* Simplify(void* self, ricci_builder* b, const ricci_op* op, 
   });
 }
 
+inline ricci_status* Contract(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in,
+                              const uint8_t* only, ricci_val* out) noexcept {
+  return Guard([&] {
+    const Values results = RowOf(self).contract(Eqn(op, b), ToValues(b, in, op->n_in), {only, op->n_in});
+    if (!results.empty()) FromValues("contraction", "result", results, out, op->n_out);
+  });
+}
+
 inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
                              void (*write)(void* sink, const char* p, size_t n)) noexcept {
   return Guard([&] {
@@ -248,6 +256,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.partial_eval != nullptr) def.partial_eval = thunks::RunPartialEval;
   if (row.dce != nullptr) def.dce = thunks::RunDeadCode;
   if (row.simplify != nullptr) def.simplify = thunks::Simplify;
+  if (row.contract != nullptr) def.contract = thunks::Contract;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
   if (row.place != nullptr) def.place = thunks::TellPlace;

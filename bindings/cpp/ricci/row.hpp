@@ -151,6 +151,9 @@ using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
 using DecomposeRule = Values (*)(const Eqn& e, std::span<const Value> in);
 // Simpler values that equal the results, one for each, or nothing.
 using SimplifyRule = Values (*)(const Eqn& e, std::span<const Value> in);
+// A product and the sum that reads it as one equation that rounds once, or nothing; only[i]: nothing else reads operand
+// i (ricci_prim_def.contract).
+using ContractRule = Values (*)(const Eqn& e, std::span<const Value> in, std::span<const uint8_t> only);
 // The text of the equation for the compiler of the target, which runs on `device`.
 using SourceRule = Source (*)(const Eqn& e, ricci_device* device);
 using MatchRule = bool (*)(const Eqn& e);
@@ -196,6 +199,7 @@ struct Row {
   PartialEvalRule partial_eval = nullptr;  // null: what has a known result has known operands
   DeadCodeRule dce = nullptr;              // null: any result needs all operands
   SimplifyRule simplify = nullptr;         // see producer.hpp
+  ContractRule contract = nullptr;         // the same, but for the rounding
   std::string_view factors = {};           // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;        // the same made from the equation
   PlaceRule place = nullptr;               // for operations that only move elements: where they go

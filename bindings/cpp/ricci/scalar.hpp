@@ -83,7 +83,20 @@ struct ScalarOrNumber {
 
 inline Scalar operator+(Scalar a, Scalar b) { return Apply(RICCI_S_ADD, {a, b}); }
 inline Scalar operator-(Scalar a, Scalar b) { return Apply(RICCI_S_SUB, {a, b}); }
-inline Scalar operator*(Scalar a, Scalar b) { return Apply(RICCI_S_MUL, {a, b}); }
+// A product, which an addition or subtraction in the same expression takes in before it is rounded (as
+// ricci_kernel_multiply_add does). Kept as a Scalar it is rounded: `const Scalar p = a * b`.
+struct ScalarProduct : Scalar {
+  ScalarProduct(Scalar a, Scalar b) : Scalar(Apply(RICCI_S_MUL, {a, b})), x(a), y(b) {}
+  bool contracts() const { return dtype() == DType::kF32 || dtype() == DType::kF64; }
+  Scalar x, y;
+};
+// a * b + c, rounded once where the target does so.
+inline Scalar MultiplyAdd(Scalar a, Scalar b, Scalar c) {
+  Scalar out{a.kernel};
+  Check(ricci_kernel_multiply_add(out.kernel, a.id, b.id, c.id, &out.id));
+  return out;
+}
+inline ScalarProduct operator*(Scalar a, Scalar b) { return {a, b}; }
 inline Scalar operator/(Scalar a, Scalar b) { return Apply(RICCI_S_DIV, {a, b}); }
 inline Scalar operator%(Scalar a, Scalar b) { return Apply(RICCI_S_REM, {a, b}); }
 inline Scalar operator&(Scalar a, Scalar b) { return Apply(RICCI_S_AND, {a, b}); }
@@ -96,9 +109,26 @@ inline Scalar operator<(Scalar a, Scalar b) { return Apply(RICCI_S_LT, {a, b}); 
 inline Scalar operator<=(Scalar a, Scalar b) { return Apply(RICCI_S_LE, {a, b}); }
 inline Scalar operator>(Scalar a, Scalar b) { return Apply(RICCI_S_GT, {a, b}); }
 inline Scalar operator>=(Scalar a, Scalar b) { return Apply(RICCI_S_GE, {a, b}); }
+inline Scalar operator-(Scalar a) { return Apply(RICCI_S_NEG, {a}); }
+inline Scalar operator+(const ScalarProduct& p, Scalar c) {
+  return p.contracts() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {p, c});
+}
+inline Scalar operator+(Scalar c, const ScalarProduct& p) {
+  return p.contracts() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {c, p});
+}
+inline Scalar operator+(const ScalarProduct& p, const ScalarProduct& q) { return p + static_cast<Scalar>(q); }
+inline Scalar operator-(const ScalarProduct& p, Scalar c) {
+  return p.contracts() ? MultiplyAdd(p.x, p.y, -c) : Apply(RICCI_S_SUB, {p, c});
+}
+inline Scalar operator-(Scalar c, const ScalarProduct& p) {
+  return p.contracts() ? MultiplyAdd(-p.x, p.y, c) : Apply(RICCI_S_SUB, {c, p});
+}
+inline Scalar operator-(const ScalarProduct& p, const ScalarProduct& q) { return static_cast<Scalar>(p) - q; }
 inline Scalar operator+(Scalar a, ScalarOrNumber b) { return a + b.As(a); }
+inline Scalar operator+(const ScalarProduct& p, ScalarOrNumber b) { return p + b.As(p); }
 inline Scalar operator-(Scalar a, ScalarOrNumber b) { return a - b.As(a); }
-inline Scalar operator*(Scalar a, ScalarOrNumber b) { return a * b.As(a); }
+inline Scalar operator-(const ScalarProduct& p, ScalarOrNumber b) { return p - b.As(p); }
+inline ScalarProduct operator*(Scalar a, ScalarOrNumber b) { return a * b.As(a); }
 inline Scalar operator/(Scalar a, ScalarOrNumber b) { return a / b.As(a); }
 inline Scalar operator%(Scalar a, ScalarOrNumber b) { return a % b.As(a); }
 inline Scalar operator&(Scalar a, ScalarOrNumber b) { return a & b.As(a); }
@@ -110,10 +140,11 @@ inline Scalar operator<=(Scalar a, ScalarOrNumber b) { return a <= b.As(a); }
 inline Scalar operator>(Scalar a, ScalarOrNumber b) { return a > b.As(a); }
 inline Scalar operator>=(Scalar a, ScalarOrNumber b) { return a >= b.As(a); }
 inline Scalar operator+(ScalarOrNumber a, Scalar b) { return a.As(b) + b; }
+inline Scalar operator+(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p) + p; }
 inline Scalar operator-(ScalarOrNumber a, Scalar b) { return a.As(b) - b; }
-inline Scalar operator*(ScalarOrNumber a, Scalar b) { return a.As(b) * b; }
+inline Scalar operator-(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p) - p; }
+inline ScalarProduct operator*(ScalarOrNumber a, Scalar b) { return a.As(b) * b; }
 inline Scalar operator/(ScalarOrNumber a, Scalar b) { return a.As(b) / b; }
-inline Scalar operator-(Scalar a) { return Apply(RICCI_S_NEG, {a}); }
 inline Scalar operator!(Scalar a) { return Apply(RICCI_S_NOT, {a}); }
 inline Scalar Min(Scalar a, Scalar b) { return Apply(RICCI_S_MIN, {a, b}); }
 inline Scalar Max(Scalar a, Scalar b) { return Apply(RICCI_S_MAX, {a, b}); }

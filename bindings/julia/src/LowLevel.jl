@@ -378,6 +378,10 @@ const RICCI_K_END = UInt32(269)
 
 const RICCI_K_REDUCE = UInt32(270)
 
+"""
+Closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result. imm 1: of a
+sum, b is a MUL of f32 or f64, of which each partial sum and the product are one fused multiply-add.
+"""
 const RICCI_K_YIELD = UInt32(271)
 
 "no code: promises that 0 <= a < imm, an index in bounds"
@@ -492,6 +496,8 @@ const RICCI_BATCH_NONE = UInt32(0)
 
 "all operands have one shape, or are scalars where the rule allows it"
 const RICCI_BATCH_ELEMENTWISE = UInt32(1)
+
+const RICCI_TARGET_FMA = UInt32(1)
 
 const RICCI_ACCESS_READ = UInt32(1)
 
@@ -1217,6 +1223,11 @@ struct ricci_prim_def
     # `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
     # lists these names. The line refers to attributes as `name`. Empty: no names, and any number.
     doc::ricci_str
+    # Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
+    # once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
+    # where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
+    # i, so that its rounding is seen by nobody; operands without it must stay as they are.
+    contract::Ptr{Cvoid}
 end
 
 struct ricci_target
@@ -3076,6 +3087,19 @@ function ricci_kernel_scalar(k, op, dtype, in_, n, out)
         (:ricci_kernel_scalar, libricci), Ptr{ricci_status},
         (Ptr{ricci_kernel_builder}, UInt32, UInt32, Ptr{ricci_sval}, UInt32, Ptr{ricci_sval}), k,
         op, dtype, in_, n, out)
+end
+
+"""
+    ricci_kernel_multiply_add(k, a, b, c, out)
+
+a * b + c of numbers of one dtype. f32 and f64 are rounded once (FMA) where the target has RICCI_TARGET_FMA, else,
+and of other dtypes, as MUL and ADD.
+"""
+function ricci_kernel_multiply_add(k, a, b, c, out)
+    return ccall(
+        (:ricci_kernel_multiply_add, libricci), Ptr{ricci_status},
+        (Ptr{ricci_kernel_builder}, ricci_sval, ricci_sval, ricci_sval, Ptr{ricci_sval}), k, a, b,
+        c, out)
 end
 
 """

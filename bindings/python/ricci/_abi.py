@@ -363,7 +363,8 @@ class ricci_prim_def(Structure):
                 ('attr_spec_size', c_uint32),
                 ('examples', ricci_str),
                 ('place', c_void_p),
-                ('doc', ricci_str)]
+                ('doc', ricci_str),
+                ('contract', c_void_p)]
 
 
 class ricci_callback_call(Structure):

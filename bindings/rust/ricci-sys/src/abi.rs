@@ -400,6 +400,8 @@ pub const RICCI_K_END: u32 = 269;
 
 pub const RICCI_K_REDUCE: u32 = 270;
 
+/// Closes REDUCE a: b is combined over all iterations (identity if there are none); value: the result. imm 1: of a
+/// sum, b is a MUL of f32 or f64, of which each partial sum and the product are one fused multiply-add.
 pub const RICCI_K_YIELD: u32 = 271;
 
 /// no code: promises that 0 <= a < imm, an index in bounds
@@ -502,6 +504,8 @@ pub const RICCI_BATCH_NONE: u32 = 0;
 
 /// all operands have one shape, or are scalars where the rule allows it
 pub const RICCI_BATCH_ELEMENTWISE: u32 = 1;
+
+pub const RICCI_TARGET_FMA: u32 = 1;
 
 pub const RICCI_ACCESS_READ: u32 = 1;
 
@@ -1289,6 +1293,11 @@ pub struct ricci_prim_def {
     /// `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
     /// lists these names. The line refers to attributes as `name`. Empty: no names, and any number.
     pub doc: ricci_str,
+    /// Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
+    /// once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
+    /// where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
+    /// i, so that its rounding is seen by nobody; operands without it must stay as they are.
+    pub contract: Option<unsafe extern "C" fn(self_: *mut c_void, b: *mut ricci_builder, op: *const ricci_op, r#in: *const ricci_val, only: *const u8, out: *mut ricci_val) -> *mut ricci_status>,
 }
 
 #[repr(C)]
@@ -2291,6 +2300,13 @@ pub struct ricci_api {
         u32,
         *const ricci_sval,
         u32,
+        *mut ricci_sval,
+    ) -> *mut ricci_status,
+    pub kernel_multiply_add: unsafe extern "C" fn(
+        *mut ricci_kernel_builder,
+        ricci_sval,
+        ricci_sval,
+        ricci_sval,
         *mut ricci_sval,
     ) -> *mut ricci_status,
     pub kernel_complex: unsafe extern "C" fn(

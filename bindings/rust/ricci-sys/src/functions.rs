@@ -650,6 +650,15 @@ extern "C" {
         n: u32,
         out: *mut ricci_sval,
     ) -> *mut ricci_status;
+    /// a * b + c of numbers of one dtype. f32 and f64 are rounded once (FMA) where the target has RICCI_TARGET_FMA, else,
+    /// and of other dtypes, as MUL and ADD.
+    pub fn ricci_kernel_multiply_add(
+        k: *mut ricci_kernel_builder,
+        a: ricci_sval,
+        b: ricci_sval,
+        c: ricci_sval,
+        out: *mut ricci_sval,
+    ) -> *mut ricci_status;
     /// A complex number from its parts, two values of f32 or of f64, and back. In a lowering it is a value as others are: it
     /// can be loaded, stored, selected, compared by EQ and NE, converted, summed by a reduction, passed through a scan, and
     /// has ADD, SUB, MUL, DIV, NEG, ABS (a real value) and EXP. Kernels hold only the parts.

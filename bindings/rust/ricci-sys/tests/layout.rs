@@ -297,7 +297,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_attr_spec, kind), 16);
     assert_eq!(offset!(ricci_attr_spec, flags), 20);
     assert_eq!(offset!(ricci_attr_spec, absent), 24);
-    assert_eq!((size_of::<ricci_prim_def>(), align_of::<ricci_prim_def>()), (216, 8));
+    assert_eq!((size_of::<ricci_prim_def>(), align_of::<ricci_prim_def>()), (224, 8));
     assert_eq!(offset!(ricci_prim_def, hdr), 0);
     assert_eq!(offset!(ricci_prim_def, name), 16);
     assert_eq!(offset!(ricci_prim_def, self_), 32);
@@ -321,6 +321,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_prim_def, examples), 176);
     assert_eq!(offset!(ricci_prim_def, place), 192);
     assert_eq!(offset!(ricci_prim_def, doc), 200);
+    assert_eq!(offset!(ricci_prim_def, contract), 216);
     assert_eq!((size_of::<ricci_target>(), align_of::<ricci_target>()), (96, 8));
     assert_eq!(offset!(ricci_target, hdr), 0);
     assert_eq!(offset!(ricci_target, lanes), 16);
