@@ -57,7 +57,7 @@ def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule
         names = list(map(leaf_name, structure.paths()))
         types = leaf_types("vmap", leaves, names)
         slices, places, size = _sliced(types, _axes(in_axes, structure), names, axis_size)
-        made = closed("vmap", function, structure, slices)
+        made = closed("vmap", function, structure, slices, widens=True)
         with given.about("vmap", "out_axes"):
             outs = made.output.spread(out_axes)
         fronts = []
@@ -69,5 +69,5 @@ def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule
                                  f"{given.count(len(shape) + 1, 'dimension')}")
             fronts.append(-1 if axis is None else axis % (len(shape) + 1))
         program = made.program.vmap(places + [-1] * len(made.captured), fronts, size, schedule, axis_name or "")
-        return made.output.build(current().inline(program, leaves + made.captured))
+        return made.output.build(current().inline(program, made.operands(leaves)))
     return call

@@ -35,15 +35,20 @@ def _chosen(name, which, functions, operands):
     types = leaf_types(name, leaves, (f"operand {p}" for p in structure.paths()))
     arguments = Structure(tuple, None, (structure, Structure(dict, (), ())))
 
-    def traced(cast=None):
-        return [closed(name, f, arguments, types, cast=cast) for f in functions]
-    made = traced()
-    kinds = _common(name, made)
-    if kinds is not None:
-        made = traced(kinds)
+    def traced(types, cast=None):
+        return [closed(name, f, arguments, types, cast=cast, widens=True) for f in functions]
+    made, kinds = traced(types), None
+    while (taken := _taken(made, types)) != types or (own := _common(name, made)) not in (None, kinds):
+        types, kinds = (taken, kinds) if taken != types else (types, own)
+        made = traced(types, kinds)
     captured = all_captured(*made)
     programs = [with_captures(m, captured) for m in made]
-    return made[0].output.build(current().emit("cond", [which, *leaves, *captured], {"branches": programs}))
+    return made[0].output.build(current().emit("cond", [which, *made[0].operands(leaves)[:len(leaves)], *captured], {"branches": programs}))
+
+
+def _taken(made, types):
+    """The types of the operands where a branch may need one in 64 bits, which all get then."""
+    return [max(same) for same in zip(*(m.taken(types) for m in made))]
 
 
 def _label(name, i):

@@ -8,7 +8,7 @@ import functools
 import numpy as np
 
 from .arguments import count
-from .builder import Builder
+from .builder import Builder, DType
 from .dtypes import numpy_of, type_text
 from .program import is_differentiable
 from .tracing import Trace, current, evaluate, is_array, type_of
@@ -42,6 +42,16 @@ class Closed:
     def types(self):
         """(dtype, shape, weak) of the leaves of the result."""
         return [(*t, w) for t, w in zip(self.program.results, self.weak)]
+
+    def operands(self, leaves):
+        """What the program takes for these leaves of the arguments: numbers of Python in the dtypes that it has for them,
+        and the captures."""
+        trace = current()
+        return [trace.converted(trace.lift(x), t[0]) for x, t in zip(leaves, self.program.params)] + self.captured
+
+    def taken(self, types):
+        """The types of the leaves of the arguments as the program has them."""
+        return [(*t, *own[2:]) for t, own in zip(self.program.params, types)]
 
 
 def in_a_trace(function):
@@ -85,14 +95,16 @@ def leaf_types(function, leaves, names):
     return [type_of(leaf) for leaf in leaves]
 
 
-def closed(transformation, function, structure, types, *, spread=True, lifts=None, context=None, cast=None):
+def closed(transformation, function, structure, types, *, spread=True, lifts=None, context=None, cast=None,
+           widens=False):
     """`function` of arguments of that structure, (arguments, keywords), whose leaves have these types.
 
-    `cast`: dtypes that the leaves of the result are converted to, None for those that stay.
+    `cast`: dtypes that the leaves of the result are converted to, None for those that stay. `widens`: a weak argument that
+    meets 64 bits has 64 bits in the program (`Closed.operands`).
     """
     check_callable(transformation, function)
     parent = current()
-    trace = Trace(context or parent.context, name_of(function), types, parent, lifts)
+    trace = Trace(context or parent.context, name_of(function), types, parent, lifts, widens)
     with trace.active():
         built = structure.build(trace.params)
         out = function(*built[0], **built[1]) if spread else function(*built)
@@ -106,8 +118,23 @@ def closed(transformation, function, structure, types, *, spread=True, lifts=Non
             from .numpy_operands import converted
             values = [v if kind is None else converted(v, kind) for v, kind in zip(values, cast)]
         weak = [v.weak for v in values]
-        program = trace.finish(values)
+        program = _with_wide(trace.finish(values), trace.replaced)
     return Closed(program, trace.captured, output, weak)
+
+
+def _with_wide(program, replaced):
+    """The program with a parameter of 64 bits in the place of each one that is `replaced`; where it takes the 32 bits of
+    that, they are converted."""
+    if not replaced:
+        return program
+    last = {own: i for i, own in replaced.items()}
+    kept = [i for i in range(len(program.params)) if i not in last]
+    b = Builder(program.context, program.name, [program.params[replaced.get(i, i)] for i in kept])
+    at = dict(zip(kept, b.params))
+    at |= {own: at[i] for own, i in last.items()}
+    for i in replaced:
+        at[i] = b.emit("convert_element_type", [at[i]], new_dtype=DType(program.params[i][0]))[0]
+    return b.finish(b.inline(program, [at[i] for i in range(len(program.params))]))
 
 
 def reordered(program, order):

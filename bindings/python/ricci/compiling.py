@@ -128,7 +128,7 @@ class Jitted:
 
     def _traced(self, key, static):
         return closed("jit", self._of_rest(static), key[0], key[1], context=self._used_context(),
-                      lifts=False if current() is None else None)
+                      lifts=False if current() is None else None, widens=True)
 
     def _used_context(self):
         trace = current()
@@ -185,8 +185,7 @@ class Jitted:
             if not entry.made.captured:
                 self._keep(kept, entry)
         made = entry.made
-        operands = [trace.lift(x) for x in leaves] + made.captured
-        found = trace.emit("call", operands, {"body": made.program})
+        found = trace.emit("call", made.operands(leaves), {"body": made.program})
         return made.output.build([Value(trace, v.number, *v.type, weak) for v, weak in zip(found, made.weak)])
 
     # ---- what was traced ----

@@ -30,7 +30,7 @@ def _chosen(transformation, function, argnums, arguments, named):
         for n, x in zip(numbers, chosen):
             own[n] = x
         return function(*own, **named)
-    made = closed(transformation, of_chosen, structure, types, spread=False)
+    made = closed(transformation, of_chosen, structure, types, spread=False, widens=True)
     return made, leaves, structure.children[0] if single else structure
 
 
@@ -64,7 +64,7 @@ def _with_gradient(transformation, function, argnums, has_aux, with_value):
         _check_value(transformation, made, has_aux)
         n = len(made.program.results) if with_value else 0
         program = made.program.grad(range(len(leaves)), with_value=with_value)
-        found = current().inline(program, leaves + made.captured)
+        found = current().inline(program, made.operands(leaves))
         return made.output.build(found[:n]) if with_value else None, tree.build(found[n:])
     return call
 
@@ -93,7 +93,8 @@ def _of_all(transformation, function, primals):
                         "argument is expected")
     leaves, structure = flatten((tuple(primals), {}))
     types = leaf_types(transformation, leaves, map(leaf_name, structure.paths()))
-    return closed(transformation, function, structure, types), leaves, types, structure.children[0]
+    made = closed(transformation, function, structure, types, widens=True)
+    return made, leaves, made.taken(types), structure.children[0]
 
 
 def _split_aux(transformation, made, has_aux):
@@ -129,7 +130,7 @@ def jvp(function, primals, tangents, has_aux=False):
             operands.append(_like(f"jvp: the tangent of {leaf_name('[0]' + path)}", x, t))
     output, auxiliary = _split_aux("jvp", made, has_aux)
     program = made.program.jvp(active + [False] * len(made.captured))
-    found = current().inline(program, leaves + made.captured + operands)
+    found = current().inline(program, made.operands(leaves) + operands)
     n, own = len(made.program.results), output.size
     rest = iter(found[n:])
     moved = [next(rest) if is_differentiable(t) else None for t in made.program.results]
@@ -170,7 +171,7 @@ def _forward(function, primals, has_aux):
     wanted = [is_differentiable(t[:2]) for t in types] + [False] * len(made.captured)
     output, auxiliary = _split_aux("vjp", made, has_aux)
     fwd, bwd = made.program.vjp(wanted)
-    found = current().inline(fwd, leaves + made.captured)
+    found = current().inline(fwd, made.operands(leaves))
     n, own = len(made.program.results), output.size
     backward = _Backward(bwd, made.program.results, output, structure, types)
     return output.build(found[:own]), found[n:], backward, auxiliary and auxiliary.build(found[own:n])
@@ -196,7 +197,7 @@ def _jacobian(name, function, argnums, has_aux, of_program):
     def call(*arguments, **named):
         made, leaves, tree = _chosen(name, function, argnums, arguments, named)
         output, auxiliary = _split_aux(name, made, has_aux)
-        n, operands = output.size, leaves + made.captured
+        n, operands = output.size, made.operands(leaves)
         program = of_program(selected(made.program, range(n)), range(len(leaves)))
         found = Nested(output, tree).build(current().inline(program, operands))
         if auxiliary is None:
@@ -233,9 +234,9 @@ def checkpoint(function=None, *, policy="", prevent_cse=True):
     def call(*arguments, **named):
         leaves, structure = flatten((arguments, named))
         types = leaf_types("checkpoint", leaves, map(leaf_name, structure.paths()))
-        made = closed("checkpoint", function, structure, types)
+        made = closed("checkpoint", function, structure, types, widens=True)
         program = made.program.checkpoint(policy, prevent_cse)
-        return made.output.build(current().inline(program, leaves + made.captured))
+        return made.output.build(current().inline(program, made.operands(leaves)))
     return call
 
 

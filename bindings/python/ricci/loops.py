@@ -7,7 +7,6 @@ from .numpy_operands import converted
 from .promotion import BOOL, INTEGERS, result_type
 from .tracing import current
 from .tree import Structure, flatten
-from .value import Value
 
 
 def _widened(loop, carry, out, paths):
@@ -32,8 +31,7 @@ def _check_structure(loop, carry, output):
 
 
 def _initial(leaves, types):
-    return [converted(current().lift(x, t[0] if not isinstance(x, Value) and not hasattr(x, "dtype") else None), t[0])
-            for x, t in zip(leaves, types)]
+    return [converted(current().lift(x), t[0]) for x, t in zip(leaves, types)]
 
 
 @in_a_trace
@@ -60,13 +58,14 @@ def _fixed_scan(f, arguments, carry, types, x_types):
     """The body as a Closed whose carry keeps its types."""
     cast = None
     for _ in range(len(types) + 2):
-        made = closed("scan", f, arguments, types + x_types, spread=False, cast=cast)
+        made = closed("scan", f, arguments, types + x_types, spread=False, cast=cast, widens=True)
+        types, given = made.taken(types), types
         pair = made.output.pair()
         if pair is None:
             raise TypeError(f"scan: the body returns {made.output}; a pair (carry, y) is expected")
         _check_structure("scan", carry, pair[0])
         wider = _widened("scan", types, made.types[:carry.size], carry.paths())
-        if wider is None and all(a[0] == b[0] for a, b in zip(types, made.types)):
+        if wider is None and types == given and all(a[0] == b[0] for a, b in zip(types, made.types)):
             return made, types, pair
         types = wider or types
         cast = [t[0] for t in types] + [None] * (len(made.types) - carry.size)
@@ -96,14 +95,15 @@ def while_loop(cond_fun, body_fun, init_val, max_trips=None):
     types = leaf_types("while_loop", leaves, (f"init_val{p}" for p in carry.paths()))
     arguments, cast = Structure(tuple, None, (carry,)), None
     for _ in range(len(types) + 2):
-        body = closed("while_loop", body_fun, arguments, types, spread=False, cast=cast)
+        body = closed("while_loop", body_fun, arguments, types, spread=False, cast=cast, widens=True)
         _check_structure("while_loop", carry, body.output)
+        cond = closed("while_loop", cond_fun, arguments, body.taken(types), spread=False, widens=True)
+        types, given = cond.taken(types), types
         wider = _widened("while_loop", types, body.types, carry.paths())
-        if wider is None and all(a[0] == b[0] for a, b in zip(types, body.types)):
+        if wider is None and types == given and all(a[0] == b[0] for a, b in zip(types, body.types)):
             break
         types = wider or types
         cast = [t[0] for t in types]
-    cond = closed("while_loop", cond_fun, arguments, types, spread=False)
     if cond.program.results != ((BOOL, ()),):
         raise TypeError(f"while_loop: the condition gives {', '.join(map(type_text, cond.program.results))}; bool[] is "
                         "expected")

@@ -5,38 +5,36 @@ import math
 import numpy as np
 
 from .dtypes import numpy_of
-from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, promoted, public,
-                             shape_of, shape_of_value, value, weakened)
-from .promotion import BOOL, COMPLEX, F32, I32
-from .tracing import SCALARS, current
+from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, public,
+                             shape_of, shape_of_value, splat, value, weakened)
+from .promotion import (BOOL, COMPLEX, F32, I32, INTEGERS, inexact_of, number_of_dtype, number_of_scalar,
+                        result_type)
+from .tracing import current, is_number
 from .tree import leaves
 from .value import Value, refuse
-
-
-def splat(number, kind, shape):
-    """A number in a type, as a constant of the current trace."""
-    return current().constant(np.asarray(number, numpy_of(kind)), kind, shape)
 
 
 @public
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     """An array of a number, an array, or nested lists of numbers and values."""
     if isinstance(a, (list, tuple)):
-        found = _of_lists(a)
+        found = _of_lists(a, dtype_or(dtype, None))
     else:
         found = value("asarray", a)
     return converted(found, dtype_or(dtype, found.kind), weak=found.weak and dtype is None)
 
 
-def _of_lists(a):
-    if not builtins.any(isinstance(x, Value) for x in leaves(a)):
-        array, plain = np.asarray(a), builtins.all(isinstance(x, SCALARS) and not isinstance(x, np.generic)
-                                                   for x in leaves(a))
-        if plain and array.dtype in (np.float64, np.int64, np.complex128):  # numbers of Python have no width
-            array = array.astype({"f": np.float32, "i": np.int32, "c": np.complex64}[array.dtype.kind])
+def _of_lists(a, kind=None):
+    """An array of nested lists; numbers of Python are of `kind`, and what they are by themselves if that is None."""
+    items = leaves(a)
+    if builtins.any(isinstance(x, Value) for x in items):
+        from .numpy_joining import stack
+        return stack([_of_lists(x, kind) if isinstance(x, (list, tuple)) else x for x in a])
+    array = np.asarray(a)
+    if not builtins.all(map(is_number, items)):
         return current().lift(array)
-    from .numpy_joining import stack
-    return stack([_of_lists(x) if isinstance(x, (list, tuple)) else x for x in a])
+    own = result_type([(number_of_scalar(x), True) for x in items])[0] if items else F32
+    return current().lift(array, own if kind is None else kind)
 
 
 @public
@@ -118,12 +116,19 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None):
     return converted(emit("add", scaled, splat(first, index.kind, [count])), kind)
 
 
+def _ends(function, start, stop, dtype):
+    """Both ends as floats or complex numbers that are wide enough for `dtype`."""
+    kind = common_kind(function, [start, stop], inexact=True)[0] if dtype is None else inexact_of(number_of_dtype(dtype))
+    return [converted(value(function, x), kind) for x in (start, stop)]
+
+
 @public
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    """`num` numbers from start to stop, evenly apart, with `stop` if `endpoint`; a new axis for them."""
+    """`num` numbers from start to stop, evenly apart, with `stop` if `endpoint`; a new axis for them. Rounded down if
+    `dtype` is one of integers."""
     from .numpy_shaping import moveaxis
     (num,) = _static("linspace", num)
-    low, high = promoted("linspace", start, stop, inexact=True)
+    low, high = _ends("linspace", start, stop, dtype)
     kind, gaps = low.kind, num - 1 if endpoint else num
     shape = broadcast_shapes_of("linspace", [low.shape, high.shape])
     low, high = expanded(low, shape), expanded(high, shape)
@@ -137,7 +142,9 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if endpoint and num > 1:
         last = emit("eq", index, splat(num - 1, kind, out))
         found = emit("select_n", last, found, expanded(high, out))
-    found = moveaxis(converted(found, dtype_or(dtype, kind), weak=False), 0, axis)
+    own = dtype_or(dtype, kind)
+    found = emit("floor", found) if own in INTEGERS else found
+    found = moveaxis(converted(found, own, weak=False), 0, axis)
     return (found, step) if retstep else found
 
 
@@ -145,7 +152,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """base to the powers of `linspace`."""
     from .numpy_elementwise import power
-    found = power(base, linspace(start, stop, num, endpoint, axis=axis))
+    low, high = _ends("logspace", start, stop, dtype)
+    found = power(base, linspace(low, high, num, endpoint, axis=axis))
     return converted(found, dtype_or(dtype, found.kind))
 
 
@@ -155,7 +163,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     from .numpy_elementwise import abs as absolute
     from .numpy_elementwise import exp, log, multiply, sign
     from .numpy_shaping import moveaxis
-    low, high = promoted("geomspace", start, stop, inexact=True)
+    low, high = _ends("geomspace", start, stop, dtype)
     if low.kind in COMPLEX:
         raise TypeError(f"geomspace: operands are {low.dtype}; real numbers are expected")
     found = multiply(sign(low), exp(linspace(log(absolute(low)), log(absolute(high)), num, endpoint)))

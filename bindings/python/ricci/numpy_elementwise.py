@@ -3,9 +3,8 @@ import inspect
 
 import numpy as np
 
-from .numpy_operands import aligned, converted, emit, promoted, public, value, weakened
+from .numpy_operands import aligned, converted, emit, promoted, public, splat, value, weakened
 from .promotion import BOOL, COMPLEX, INEXACT, INTEGERS, UNSIGNED
-from .tracing import current
 
 # ---- tables: functions that are one primitive ----
 
@@ -107,7 +106,7 @@ def real_value(function, x):
 
 def filled(like, number):
     """A number in the type and shape of a value; weak where that is."""
-    return current().constant(np.asarray(number, like.dtype), like.kind, like.shape, like.weak)
+    return splat(number, like.kind, like.shape, like.weak)
 
 
 for _name, _primitive in _OF_FLOATS.items():

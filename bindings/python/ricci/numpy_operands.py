@@ -10,7 +10,7 @@ import numpy as np
 
 from .dtypes import numpy_of
 from .promotion import BOOL, I32, inexact_of, number_of_dtype, result_type
-from .tracing import current, evaluate, is_array, type_of
+from .tracing import current, evaluate, is_array, is_number, type_of
 from .value import TracingError, Value
 
 
@@ -34,6 +34,14 @@ def emit(primitive, *operands, **attributes):
     return current().emit(primitive, operands, attributes)[0]
 
 
+def splat(number, kind, shape, weak=False):
+    """A number in a type, as a constant of the current trace."""
+    number = number.item() if isinstance(number, np.generic) else number
+    if is_number(number):
+        return current().number(number, kind, shape, weak)
+    return current().constant(np.asarray(number, numpy_of(kind)), kind, shape, weak)
+
+
 def checked(function, x):
     """An error unless `x` can be an operand; lists are none, as in jax.numpy."""
     if not is_operand(x):
@@ -50,9 +58,8 @@ def value(function, x):
 
 def converted(x, kind, weak=None):
     """A value as `kind`, a number of the C ABI."""
-    if x.kind != kind:
-        x = emit("convert_element_type", x, new_dtype=numpy_of(kind))
-    return x if weak is None or x.weak == weak else Value(x._trace, x.number, x.kind, x.shape, weak)
+    x = current().converted(x, kind)
+    return x if weak is None or x.weak == weak else Value(x._trace, x.number, x.kind, x.shape, weak, x.recipe)
 
 
 def common_kind(function, operands, inexact=False):

@@ -26,8 +26,9 @@ _CONVERT = {_abi.RICCI_ATTR_INT: int, _abi.RICCI_ATTR_FLOAT: float, _abi.RICCI_A
 class Row:
     """A primitive. `operands` and `results` are names, None where there may be any number."""
 
-    def __init__(self, name, doc, attributes):
+    def __init__(self, name, doc, attributes, flags):
         self.name, self.doc, self.attributes = name, doc, attributes
+        self.is_effectful = bool(flags & _abi.RICCI_PRIM_EFFECTFUL)
         self.holds_programs = any(kind in (_abi.RICCI_ATTR_PROGRAM, _abi.RICCI_ATTR_PROGRAMS)
                                   for kind, _ in attributes.values())
         found = re.match(r"(?:(?P<out>[^=(]*)=)?\s*[^(]*\((?P<operands>[^)]*)\)", doc)
@@ -73,7 +74,7 @@ def rows_of(context):
         i = 0
         while (address := lib.ricci_prim_at(context._handle, i, None)) is not None:
             d = _abi.ricci_prim_def.from_address(address)
-            context.rows[text_of(d.name)] = Row(text_of(d.name), text_of(d.doc), _attributes(d))
+            context.rows[text_of(d.name)] = Row(text_of(d.name), text_of(d.doc), _attributes(d), d.hdr.flags)
             i += 1
     return context.rows
 

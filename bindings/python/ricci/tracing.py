@@ -20,6 +20,7 @@ from .promotion import BOOL, I32, INTEGERS, number_of_scalar
 from .rows import row_of
 from .tree import flatten
 from .value import Value, refuse_foreign
+from .weak_numbers import in_wide, is_late, number_for, of_captured, of_equation, of_number, of_parameter
 
 SCALARS = (bool, int, float, complex)
 _KEPT = 512  # compiled programs of a context, those used last
@@ -40,13 +41,18 @@ def is_array(x):
                                         or hasattr(x, "__dlpack__"))
 
 
+def is_number(x):
+    """Is it a number of Python, whose dtype is weak?"""
+    return isinstance(x, SCALARS) and not isinstance(x, np.generic)
+
+
 def type_of(x):
     """(dtype, shape, whether it is weak) of what `is_array`."""
     if type(x) is np.ndarray:
         return number_of(x.dtype), x.shape, False
     if isinstance(x, Value):
         return x.kind, x.shape, x.weak
-    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+    if is_number(x):
         return number_of_scalar(x), (), not isinstance(x, bool)
     if is_typed_key(x):
         return KEY, tuple(x.shape), False
@@ -82,11 +88,13 @@ def _is_unchanged(array, copy):
 
 
 class Trace:
-    """A program under construction. `types`: (dtype, shape) or (dtype, shape, weak) of its parameters."""
+    """A program under construction. `types`: (dtype, shape) or (dtype, shape, weak) of its parameters. `widens`: those
+    that are weak may be `replaced`."""
 
-    def __init__(self, context, name, types, parent=None, lifts=None):
+    def __init__(self, context, name, types, parent=None, lifts=None, widens=False):
         self.builder = Builder(context, name, [t[:2] for t in types])
-        self.params = [Value(self, n, *t) for n, t in zip(self.builder.params, types)]
+        self.params = [Value(self, n, *t, recipe=of_parameter(i, t[1]) if widens and t[2:] == (True,) else None)
+                       for i, (n, t) in enumerate(zip(self.builder.params, types))]
         self._begin(context, parent, parent is not None and parent.lifts if lifts is None else lifts)
 
     def _begin(self, context, parent, lifts):
@@ -94,6 +102,8 @@ class Trace:
         self.copies = False  # are arrays that become parameters copied, since they may change before the program runs?
         self.captured, self.arrays = [], []  # values of `parent`; arrays, of the outermost trace only
         self._seen, self._constants = {}, {}
+        self.wide = {}  # by id: values, and the same in 64 bits
+        self.replaced = {}  # by the index of a parameter: the last parameter, which has 64 bits for it
 
     @classmethod
     def borrowed(cls, builder, values):
@@ -113,7 +123,7 @@ class Trace:
         finally:
             traces.pop()
             self.is_open = False
-            self.params, self._seen, self._constants = [], {}, {}  # values refer to their trace: no cycle is left
+            self.params, self._seen, self._constants, self.wide = [], {}, {}, {}  # values refer to their trace: no cycle is left
 
     # ---- operands ----
 
@@ -122,14 +132,25 @@ class Trace:
         if isinstance(x, Value):
             return x if x._trace is self else self._capture(x)
         kind, shape, weak = type_of(x)
-        if isinstance(x, SCALARS) and not isinstance(x, np.generic):
-            dtype = kind if dtype is None else dtype
-            return self.constant(number_as(x, dtype), dtype, weak=weak)
+        if is_number(x):
+            return self.number(x, kind if dtype is None else dtype, (), weak)
         array = np.asarray(to_host(x))
         made = self._lifted(array, (kind, shape)) if self.lifts else self.constant(array, kind)
         if dtype in (None, kind):
             return made
         return self.emit("convert_element_type", [made], {"new_dtype": numpy_of(dtype)})[0]
+
+    def number(self, x, dtype, shape=(), weak=False):
+        """A number of Python in all elements of a constant."""
+        made = self.constant(number_as(x, dtype), dtype, shape, weak)
+        made.recipe = of_number(x, made.shape)
+        return made
+
+    def wide_parameter(self, index, dtype, shape):
+        """A parameter of 64 bits in the place of parameter number `index`."""
+        made = Value(self, self.builder.param(dtype, shape), dtype, shape, weak=True)
+        self.replaced[index] = len(self.builder.params) - 1
+        return made
 
     def constant(self, array, dtype=None, shape=None, weak=False):
         """A constant; of one element for all if `shape` is given. An array that was one before and has changed since, as a
@@ -166,7 +187,8 @@ class Trace:
         key = id(value)
         if key not in self._seen:
             self.captured.append(self.parent.lift(value))
-            own = Value(self, self.builder.param(value.kind, value.shape), value.kind, value.shape, value.weak)
+            own = Value(self, self.builder.param(value.kind, value.shape), value.kind, value.shape, value.weak,
+                        value.recipe and of_captured(value))
             self._seen[key] = own, value  # so that no other value gets its id
         return self._seen[key][0]
 
@@ -195,7 +217,16 @@ class Trace:
         # they say.
         own = [v for v in values if v.kind != BOOL]
         weak = bool(own) and not row.holds_programs and all(v.weak for v in own)
-        return [Value(self, v, *t, weak and t[0] == own[0].kind) for v, t in zip(made, types)]
+        return [Value(self, v, *t, weak and t[0] == own[0].kind, of_equation(row, values, attributes, i))
+                for i, (v, t) in enumerate(zip(made, types))]
+
+    def converted(self, x, kind):
+        """A value as `kind`; a weak one with all its digits."""
+        number = number_for(x, kind)
+        if number is not None and x.kind != kind:
+            return self.number(number, kind, x.shape)
+        x = in_wide(x) if is_late(x, kind) else x
+        return x if x.kind == kind else self.emit("convert_element_type", [x], {"new_dtype": numpy_of(kind)})[0]
 
     def inline(self, program, operands):
         """The values of the results of a program, whose equations are appended."""

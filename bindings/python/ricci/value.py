@@ -78,11 +78,12 @@ def _method(name):
 class Value:
     """An array of a function that is traced. Immutable; `x.at[i].set(y)` is a changed copy."""
 
-    __slots__ = ("_trace", "number", "kind", "shape", "weak")
+    __slots__ = ("_trace", "number", "kind", "shape", "weak", "recipe")
     __hash__ = None  # == is element by element
 
-    def __init__(self, trace, number, kind, shape, weak=False):
+    def __init__(self, trace, number, kind, shape, weak=False, recipe=None):
         self._trace, self.number, self.kind, self.shape, self.weak = trace, number, kind, tuple(shape), weak
+        self.recipe = recipe  # of weak_numbers.py: how it is made again with more digits
 
     def __repr__(self):
         return f"Value({type_text((self.kind, self.shape))})"
