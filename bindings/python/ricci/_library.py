@@ -3,11 +3,8 @@
 The library is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
 """
 import ctypes
-import itertools
-import re
-import threading
 
-from . import _abi
+from . import _abi, raised
 from ._places import find
 
 LIBRARY = "libricci.so.0"
@@ -34,55 +31,21 @@ def text_of(s):
     return ctypes.string_at(s.ptr, s.len).decode(errors="replace") if s.len else ""
 
 
-_raised = threading.local()
-
-
-def status_of(error, prefix):
-    """A status for what a Python function raised that Ricci called; the Error made of it has `error` as its cause."""
-    own = isinstance(error, Error)
-    text = prefix + (str(error) if own else f"{type(error).__name__}: {error}")
-    _raised.last = text, error
-    code = error.code if own else _abi.RICCI_INVALID_ARGUMENT
-    return lib.ricci_status_make(code, text.encode(), len(text.encode()))
-
-
-def _cause(message):
-    text, error = getattr(_raised, "last", ("", None))
-    _raised.last = "", None
-    return error if error is not None and text in message else None
-
-
-_passing, _numbers = {}, itertools.count(1)  # what callbacks raised that has not reached the caller of C yet
-_PASSING_LIMIT = 64  # older ones are forgotten: nobody has asked for the status
-
-
-def raised_status(error, name):
-    """A status for what a callback raised; the function of C that returns it raises `error` itself."""
-    number = next(_numbers)
-    _passing[number] = error
-    _passing.pop(number - _PASSING_LIMIT, None)
-    text = f"callback {name}: {type(error).__name__}: {error} (Python exception {number})".encode()
-    return lib.ricci_status_make(_abi.RICCI_INVALID_ARGUMENT, text, len(text))
-
-
-def _passed(message):
-    """The exception of a callback that the message of a status is about; None if it is about none."""
-    found = re.search(r"\(Python exception (\d+)\)", message)
-    return _passing.pop(int(found[1]), None) if found else None
-
-
 def _check(status, function, arguments):
     if status is None:
+        escaped = raised.escaped()
+        if escaped is not None:
+            raise escaped
         return
     message, primitive, rule = _abi.ricci_str(), _abi.ricci_str(), _abi.ricci_str()
     lib.ricci_status_message(status, ctypes.byref(message))
     lib.ricci_status_site(status, ctypes.byref(primitive), ctypes.byref(rule), None, None)
     error = Error(text_of(message), lib.ricci_status_code(status), text_of(primitive), text_of(rule))
     lib.ricci_status_free(status)
-    passed = _passed(str(error))
-    if passed is not None:
-        raise passed
-    raise error from _cause(str(error))
+    for other in (raised.escaped(), raised.passed(str(error))):
+        if other is not None:
+            raise other
+    raise error from raised.cause(str(error))
 
 
 def _open():

@@ -6,10 +6,9 @@ becomes an Error of the transformation that asked for the batch, with the except
 import ctypes
 
 from . import _abi
-from ._library import lib, status_of, struct
+from ._library import lib, struct
 from .builder import Builder
-
-_BATCH = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 4)
+from .from_c import address_of, caused_status, status_function
 
 
 def _array(kind, address, n):
@@ -31,13 +30,9 @@ def add_batching_rule(context, name, rule):
 
     It gives (values, which of them are batched); the batch is dimension 0 of operands and results.
     """
-    def batch(_, builder, op, arguments):
-        try:
-            _filled(context, rule, builder, _abi.ricci_op.from_address(op),
-                    _abi.ricci_batch_args.from_address(arguments))
-        except BaseException as error:  # it cannot pass through C
-            return status_of(error, f"custom_vmap: rule {name}: ")
-    held = _BATCH(batch)
+    held = status_function(4, f"custom_vmap: rule {name}", lambda _, builder, op, arguments: _filled(
+        context, rule, builder, _abi.ricci_op.from_address(op), _abi.ricci_batch_args.from_address(arguments)),
+        caused_status)
     context.callbacks.append(held)
-    callback = struct(_abi.ricci_callback, batch=ctypes.cast(held, ctypes.c_void_p))
+    callback = struct(_abi.ricci_callback, batch=address_of(held))
     lib.ricci_context_add_callback(context._handle, name.encode(), len(name.encode()), ctypes.byref(callback))

@@ -1,18 +1,16 @@
 """Python functions that programs call while they run: pure_callback, io_callback and debug_callback by their names.
 
 A function gets copies of the operands, which it may keep, and gives the results. What it raises is raised again by the
-call of the compiled program. C knows it by a number in the message of the status, since the function may run on another
-thread than the one that waits for it.
+call of the compiled program.
 """
 import ctypes
 
 import numpy as np
 
 from . import _abi
-from ._library import lib, raised_status, struct
+from ._library import lib, struct
 from .dtypes import numpy_of
-
-_CALL = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2)
+from .from_c import address_of, status_function
 
 
 def memory(address, dtype, shape):
@@ -55,12 +53,8 @@ def _call(context, name, function, call):
 
 def add_callback(context, name, function):
     """Makes `function(*arrays)`, which gives an array, a sequence of them or None, known as `name`."""
-    def call(_, address):
-        try:
-            _call(context, name, function, _abi.ricci_callback_call.from_address(address))
-        except BaseException as error:  # it cannot pass through C
-            return raised_status(error, name)
-    held = _CALL(call)
-    callback = struct(_abi.ricci_callback, call=ctypes.cast(held, ctypes.c_void_p))
+    held = status_function(2, name, lambda _, address: _call(
+        context, name, function, _abi.ricci_callback_call.from_address(address)))
+    callback = struct(_abi.ricci_callback, call=address_of(held))
     lib.ricci_context_add_callback(context._handle, name.encode(), len(name.encode()), ctypes.byref(callback))
     context.callbacks.append(held)

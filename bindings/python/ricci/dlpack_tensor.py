@@ -11,6 +11,7 @@ import itertools
 import sys
 
 from ._library import Error
+from .from_c import plain_function
 
 CODES = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}  # DLDataTypeCode by NumPy's kind
 READ_ONLY, IS_COPIED = 1, 2  # DLPACK_FLAG_BITMASK_*
@@ -87,19 +88,23 @@ def _capsule(address, name):
     return capsule
 
 
-@_Deleter
+def _deleter(function):
+    return plain_function(_Deleter, function)
+
+
+@_deleter
 def _drop_managed(address):
     _kept.pop(_Managed.from_address(address).manager_ctx, None)
 
 
-@_Deleter
+@_deleter
 def _drop_legacy(address):
     """Of a tensor that stands for a versioned one, which goes too."""
     _, versioned = _kept.pop(_Legacy.from_address(address).manager_ctx)
     _delete(versioned, _Managed)
 
 
-@_Deleter
+@_deleter
 def _drop_versioned(address):
     """The other way round."""
     _, legacy = _kept.pop(_Managed.from_address(address).manager_ctx)

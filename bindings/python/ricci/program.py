@@ -11,6 +11,7 @@ from . import arguments as given
 from ._library import Error, handle, i32s, lib, struct, text_of, u8s, u32s
 from .context import Context, default_context
 from .dtypes import DIFFERENTIABLE, type_text
+from .from_c import address_of, plain_function
 
 _SCHEDULES = {"auto": _abi.RICCI_SCHEDULE_AUTO, "batched": _abi.RICCI_SCHEDULE_BATCHED,
               "lanes": _abi.RICCI_SCHEDULE_LANES}
@@ -20,8 +21,8 @@ _WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_
 def collected(function, *arguments):
     """The text or bytes that `function` writes to a sink."""
     pieces = []
-    write = _WRITE(lambda _, p, n: pieces.append(ctypes.string_at(p, n)))
-    function(*arguments, None, ctypes.cast(write, ctypes.c_void_p))
+    write = plain_function(_WRITE, lambda _, p, n: pieces.append(ctypes.string_at(p, n)))
+    function(*arguments, None, address_of(write))
     return b"".join(pieces)
 
 

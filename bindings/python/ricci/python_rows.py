@@ -6,6 +6,7 @@ it, with the functions, until its end; the functions refer to the context weakly
 raises, the call that led to it raises: the very exception, with a note that names plugin, primitive and rule. ctypes
 takes the interpreter's lock for each call, from any thread.
 """
+import contextlib
 import ctypes
 import inspect
 import itertools
@@ -15,11 +16,12 @@ import weakref
 import numpy as np
 
 from . import _abi
-from ._library import lib, raised_status, struct, text_of
+from ._library import lib, struct, text_of
 from .builder import Builder, DType
 from .callbacks import memory
 from .closing import ShapeDtypeStruct, in_a_trace
 from .dtypes import numpy_of
+from .from_c import address_of, plain_function, raised_status, status_function
 from .program import string
 from .promotion import number_of_dtype
 from .tracing import Trace, bind, current
@@ -28,11 +30,6 @@ from .value import Value
 _KINDS = {int: _abi.RICCI_ATTR_INT, float: _abi.RICCI_ATTR_FLOAT, bool: _abi.RICCI_ATTR_BOOL,
           str: _abi.RICCI_ATTR_STRING, np.dtype: _abi.RICCI_ATTR_DTYPE, list[int]: _abi.RICCI_ATTR_INTS,
           list[float]: _abi.RICCI_ATTR_FLOATS}
-
-
-def _address(callback):
-    """Where a callback is. ctypes.cast would leave a reference cycle."""
-    return ctypes.c_void_p.from_buffer(callback).value
 
 
 def _many(kind, address, n):
@@ -163,6 +160,14 @@ class Primitive:
         return check_primitive(self.name, context)
 
 
+def _noted(error, site):
+    """The status of what a rule raised, with a note for whoever sees it."""
+    with contextlib.suppress(Exception):  # its class may refuse
+        error.add_note(f"raised by {site}")
+    return raised_status(error, site)
+
+
+_DROP = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _LAW = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -173,8 +178,8 @@ def check_primitive(name, context):
     def law(_, address):
         law = _abi.ricci_check_law.from_address(address)
         found[text_of(law.name)] = law.comparisons
-    held = _LAW(law)
-    options = struct(_abi.ricci_check_opts, law=_address(held))
+    held = plain_function(_LAW, law)
+    options = struct(_abi.ricci_check_opts, law=address_of(held))
     lib.ricci_check_primitive(context._handle, name.encode(), len(name.encode()), None, 0, ctypes.byref(options))
     return found
 
@@ -189,16 +194,15 @@ class _Registration:
         self.states, self.numbers = {}, itertools.count(1)  # of the library lowering, by call site
         self.linear, self.elementwise, examples, missing, factors = options
         definition = self._definition(examples, missing, factors)
-        attached = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda _, c: self._registered(c, definition))
+        attached = status_function(2, self.plugin, lambda _, c: self._registered(c, definition))
         plugin = struct(_abi.ricci_plugin, abi_major=_abi.RICCI_ABI_MAJOR, abi_minor=_abi.RICCI_ABI_MINOR,
-                        name=self._text(self.plugin), version=self._text("0"), attach=_address(attached))
+                        name=self._text(self.plugin), version=self._text("0"), attach=address_of(attached))
 
         def query(_, out):
             ctypes.c_void_p.from_address(out).value = ctypes.addressof(plugin)
-        asked = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(query)
+        asked = status_function(2, self.plugin, query)
         self.held += [definition, attached, plugin, asked]
-        lib.ricci_context_add_plugin(context._handle, _address(asked))
+        lib.ricci_context_add_plugin(context._handle, address_of(asked))
         context.callbacks.append(self.held)
         del self.held  # it refers to this object
         context.rows.clear()
@@ -216,19 +220,14 @@ class _Registration:
         self.held.append(data)
         return s
 
+    def _site(self, rule):
+        return f"plugin {self.plugin}: primitive {self.row.name}: rule {rule}"
+
     def _callback(self, rule, n, function):
         """A C function of `n` addresses after `self` that runs `function` on them."""
-        site = f"plugin {self.plugin}: primitive {self.row.name}: rule {rule}"
-
-        def call(_, *addresses):
-            try:
-                return function(*addresses)
-            except BaseException as error:  # it cannot pass through C
-                error.add_note(f"raised by {site}")
-                return raised_status(error, site)
-        held = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_void_p] * n)(call)
+        held = status_function(n + 1, self._site(rule), lambda _, *addresses: function(*addresses), _noted)
         self.held.append(held)
-        return _address(held)
+        return address_of(held)
 
     def _definition(self, examples, missing, factors):
         row, rules = self.row, self.rules
@@ -340,24 +339,14 @@ class _Registration:
             self.states[number] = operation = self._operation(op)
             operation.context = None
             _abi.ricci_library_plan.from_address(out).state = number
-        self.held.append(drop := ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda state: self.states.pop(state, None)))
-        launch = self._launcher()
-        library = struct(_abi.ricci_library, plan=self._callback("impl", 2, plan), launch=_address(launch),
-                         drop_state=_address(drop))
-        self.held += [library, launch]
+        drop = plain_function(_DROP, lambda state: self.states.pop(state, None))
+        launch = status_function(2, self._site("impl"), lambda state, address: self._run(
+            self.states[state], _abi.ricci_launch.from_address(address)), _noted)
+        library = struct(_abi.ricci_library, plan=self._callback("impl", 2, plan), launch=address_of(launch),
+                         drop_state=address_of(drop))
+        self.held += [library, launch, drop]
         return struct(_abi.ricci_lowering, kind=_abi.RICCI_LOWER_LIBRARY, target=self._text("*"), priority=1,
                       library=ctypes.addressof(library))
-
-    def _launcher(self):
-        site = f"plugin {self.plugin}: primitive {self.row.name}: rule impl"
-
-        def launch(state, address):
-            try:
-                self._run(self.states[state], _abi.ricci_launch.from_address(address))
-            except BaseException as error:  # it cannot pass through C
-                error.add_note(f"raised by {site}")
-                return raised_status(error, site)
-        return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(launch)
 
     def _run(self, operation, l):
         arrays = [memory(address, numpy_of(dtype), shape) for address, (dtype, shape) in zip(
@@ -374,7 +363,7 @@ class _Registration:
             memory(address, numpy_of(dtype), shape)[...] = x
 
 
-_raw_register = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 3)(_address(lib.ricci_prim_register))
+_raw_register = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 3)(address_of(lib.ricci_prim_register))
 
 
 def primitive(name, *, results=1, linear=False, elementwise=False, examples="", missing="", factors=""):
