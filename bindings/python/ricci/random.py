@@ -12,9 +12,9 @@ from .dtypes import KEY, limits_of, numpy_of
 from .numpy_creation import arange, asarray
 from .numpy_elementwise import filled
 from .numpy_operands import (axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted, public,
-                             shape_of, value)
+                             shape_of, splat, value)
 from .numpy_shaping import moveaxis, ravel
-from .promotion import F32, I32, INTEGERS, REAL_FLOATS, UNSIGNED, number_of_dtype
+from .promotion import COMPLEX, F32, I32, INTEGERS, REAL_FLOATS, UNSIGNED, number_of_dtype, real_of
 from .tracing import current
 
 _U32 = number_of_dtype("uint32")
@@ -118,12 +118,25 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
 
 @public
 def normal(key, shape=(), dtype=None):
-    """Floats of the standard normal distribution."""
+    """Floats of the standard normal distribution, or complex numbers of variance 1."""
+    kind = dtype_or(dtype, F32)
+    if kind in COMPLEX:
+        return _complex_normal(key, shape, kind)
     kind = _float("normal", dtype)
     dtype = numpy_of(kind)
     low = np.nextafter(np.array(-1, dtype), np.array(0, dtype))
     x = _between(_one("normal", key), shape_of("normal", shape), kind, low, np.array(1, dtype))
     return emit("mul", filled(x, np.sqrt(2)), emit("erf_inv", x))
+
+
+def _complex_normal(key, shape, kind):
+    parts = (normal(k, shape, numpy_of(real_of(kind))) for k in _two_keys("normal", key))
+    found = emit("complex", *parts)
+    return emit("div", found, filled(found, np.sqrt(2)))
+
+
+def _two_keys(function, key):
+    return current().emit("unstack", [emit("random_split", _one(function, key), shape=[2])], {"axis": 0})
 
 
 @public
@@ -184,7 +197,8 @@ def cauchy(key, shape=(), dtype=None):
 @public
 def lognormal(key, sigma=1.0, shape=None, dtype=None):
     """exp(sigma z), z of the standard normal distribution."""
-    kind = _float("lognormal", dtype)
+    kind = dtype_or(dtype, F32)
+    kind = kind if kind in COMPLEX else _float("lognormal", dtype)
     width = converted(value("lognormal", sigma), kind)
     shape = width.shape if shape is None else shape_of("lognormal", shape)
     return emit("exp", emit("mul", normal(key, shape, numpy_of(kind)), expanded(width, shape)))
@@ -237,12 +251,22 @@ def randint(key, shape, minval, maxval, dtype=None):
         raise TypeError(f"randint: dtype is {numpy_of(kind)}; an integer one is expected")
     low, high = (value("randint", n) for n in (minval, maxval))
     low, high = (v if v.kind in INTEGERS else converted(v, I32) for v in (low, high))
+    info = np.iinfo(numpy_of(kind))
+    if info.bits >= 32:
+        return _integers(key, shape, low, high, kind)
+    # Words of 32 bits, whose remainders are less uneven than those of narrow ones.
+    limits = (low, info.min, info.max), (high, info.min, int(info.max) + 1)
+    low, high = (emit("clamp", splat(a, I32, v.shape), converted(v, I32), splat(b, I32, v.shape)) for v, a, b in limits)
+    return converted(_integers(key, shape, low, high, I32), kind)
+
+
+def _integers(key, shape, low, high, kind):
+    """Integers of 32 or 64 bits between two values."""
     greatest = np.iinfo(numpy_of(kind)).max
     over = emit("gt", high, filled(high, builtins.min(greatest, np.iinfo(high.dtype).max)))
     low, high = expanded(_limited(low, kind), shape), expanded(_limited(high, kind), shape)
     width = 8 * numpy_of(kind).itemsize
-    keys = emit("random_split", _one("randint", key), shape=[2])
-    first, second = current().emit("unstack", [keys], {"axis": 0})
+    first, second = _two_keys("randint", key)
     upper, lower = _bits(first, width, shape), _bits(second, width, shape)
     word = number_of_dtype(f"uint{width}")
     span = converted(emit("sub", high, low), word)
