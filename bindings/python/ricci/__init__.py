@@ -6,12 +6,13 @@ from .branching import cond, switch
 from .builder import Builder, DType
 from .closing import ShapeDtypeStruct
 from .compiling import eval_shape, jit
-from .context import Context, default_context
+from .context import Context, add_plugin, default_context, set_default_context
 from .custom_rules import custom_jvp, custom_vjp
 from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad,
                           vjp)
 from .device_array import Array, asarray, from_dlpack
 from .executable import Executable
+from .frames import show_all_frames
 from .function import Function, load
 from .loops import fori_loop, scan, while_loop
 from .program import Program
@@ -20,11 +21,12 @@ from .scans import associative_scan, map
 from .tracing import bind
 from .value import TracingError, Value
 
+__version__ = "0.1.0"
 __all__ = """
-    Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value asarray
+    Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value add_plugin asarray
     associative_scan bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
     fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load map missing nn numpy
-    primitive random scan stop_gradient switch tree value_and_grad vjp vmap while_loop
+    primitive random scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 
 

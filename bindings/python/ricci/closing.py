@@ -10,6 +10,7 @@ import numpy as np
 from .arguments import count
 from .builder import Builder, DType
 from .dtypes import numpy_of, type_text
+from .frames import hide_frames
 from .program import is_differentiable
 from .tracing import Trace, current, evaluate, is_array, type_of
 from .tree import flatten
@@ -58,9 +59,13 @@ def in_a_trace(function):
     """Outside of any trace the function is traced and run at once."""
     @functools.wraps(function)
     def call(*arguments, **named):
-        if current() is not None:
-            return function(*arguments, **named)
-        return evaluate(lambda: function(*arguments, **named), copies=True)
+        try:
+            if current() is not None:
+                return function(*arguments, **named)
+            return evaluate(lambda: function(*arguments, **named), copies=True)
+        except BaseException as error:
+            hide_frames(error)
+            raise
     return call
 
 

@@ -10,6 +10,7 @@ from .closing import ShapeDtypeStruct, check_callable, closed, leaf_name, leaf_t
 from .context import default_context
 from .dtypes import numpy_of
 from .executable import Executable
+from .frames import hide_frames, without_frames
 from .function import Function
 from .keys import to_host
 from .tracing import current
@@ -169,12 +170,16 @@ class Jitted:
     # ---- calls ----
 
     def __call__(self, *arguments, **named):
-        key, static, leaves = self._key(arguments, named)
-        trace = current()
-        if trace is not None:
-            return self._inside(trace, key, static, leaves)
-        entry = self._compiled(key, static)
-        return entry.made.output.build(entry.executable(*map(to_host, leaves)))
+        try:
+            key, static, leaves = self._key(arguments, named)
+            trace = current()
+            if trace is not None:
+                return self._inside(trace, key, static, leaves)
+            entry = self._compiled(key, static)
+            return entry.made.output.build(entry.executable(*map(to_host, leaves)))
+        except BaseException as error:
+            hide_frames(error)
+            raise
 
     def _inside(self, trace, key, static, leaves):
         """A call in a traced function: one equation. A program that captures values belongs to that trace alone."""
@@ -190,6 +195,7 @@ class Jitted:
 
     # ---- what was traced ----
 
+    @without_frames
     def function(self, *arguments, **named):
         """The ricci.Function for arguments of these types: its program, derivatives, `save`. Arrays are not looked at,
         so a ShapeDtypeStruct will do; static arguments are bound."""
@@ -256,6 +262,7 @@ def jit(function=None, *, static_argnums=(), static_argnames=(), donate_argnums=
     return of if function is None else of(function)
 
 
+@without_frames
 def eval_shape(function, *arguments, **named):
     """The result with a ShapeDtypeStruct in the place of each array; nothing is computed."""
     made = Jitted(function).function(*arguments, **named)

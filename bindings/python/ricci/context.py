@@ -13,6 +13,7 @@ from . import dlpack_tensor as dlpack
 from ._library import CPU_PLUGIN, Error, handle, lib, not_pickled, struct, text_of
 from ._places import find
 from .callbacks import add_callback
+from .place import user_place
 
 
 class Context:
@@ -36,9 +37,24 @@ class Context:
         for key, value in options.items():
             self.config(key, value)
         plugins = given.items("Context", "plugins", plugins, "paths")
+        self.used = None  # (file, line) that compiled its first program
         for path in (find(CPU_PLUGIN), *plugins):
-            path = os.fsencode(given.path("Context", path))
-            lib.ricci_context_load_plugin(self._handle, path, len(path))
+            self._load("Context", path)
+
+    def _load(self, function, path):
+        path = os.fsencode(given.path(function, path))
+        lib.ricci_context_load_plugin(self._handle, path, len(path))
+
+    def add_plugin(self, path, **options):
+        """Loads a plugin, after setting options of it (`**{"cuda.arch": "sm_90a"}`), before the context compiles its first
+        program: what is compiled does not change. Not while another thread uses the context."""
+        if self.used is not None:
+            raise Error(f"add_plugin: {os.fspath(path)} comes too late: the context has compiled a program since "
+                        f"{_shown(self.used)}; add plugins before, or make a Context of its own (jit(context=...))")
+        for key, value in options.items():
+            self.config(key, value)
+        self._load("add_plugin", path)
+        self.rows.clear()
 
     def __del__(self):
         for stream in self.streams.values():
@@ -149,13 +165,35 @@ class Context:
             return False
 
 
-_default, _lock = None, threading.Lock()
+_default, _since, _lock = None, None, threading.Lock()
 
 
 def default_context():
-    """The context that everything uses unless it is given another."""
-    global _default
+    """The context that everything uses unless it is given another: that of `set_default_context`, else a new one."""
+    global _default, _since
+    if _default is None:
+        with _lock:
+            if _default is None:
+                _default, _since = Context(), user_place()
+    return _default
+
+
+def set_default_context(context):
+    """Makes `context` the one that everything uses unless it is given another, once, before anything is computed or
+    traced."""
+    global _default, _since
+    given.instance("set_default_context", "context", context, Context)
     with _lock:
-        if _default is None:
-            _default = Context()
-        return _default
+        if _default is not None:
+            raise Error(f"set_default_context: there is a default context since {_shown(_since)}; set it before anything is "
+                        "computed or traced, or give the other one to jit(context=...)")
+        _default, _since = context, user_place()
+
+
+def add_plugin(path, **options):
+    """`Context.add_plugin` of the default context."""
+    default_context().add_plugin(path, **options)
+
+
+def _shown(place):
+    return f"{place[0]}:{place[1]}" if place[0] else "the start"

@@ -6,6 +6,7 @@ from .arguments import count
 from .closing import (check_callable, check_differentiable, closed, in_a_trace, leaf_name, leaf_types,
                       numbers_of)
 from .dtypes import type_text
+from .frames import without_frames
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .numpy_creation import splat
 from .program import is_differentiable
@@ -78,6 +79,7 @@ def grad(function, argnums=0, has_aux=False):
     """The function that gives the gradient by the arguments `argnums`, or (gradient, auxiliary)."""
     both = _with_gradient("grad", function, argnums, has_aux, with_value=has_aux)
 
+    @without_frames
     @functools.wraps(function)
     def call(*arguments, **named):
         value, gradient = both(*arguments, **named)
@@ -177,6 +179,7 @@ def _forward(function, primals, has_aux):
     return output.build(found[:own]), found[n:], backward, auxiliary and auxiliary.build(found[own:n])
 
 
+@without_frames
 def vjp(function, *primals, has_aux=False):
     """(result, the function from a cotangent to a tuple of cotangents of the arguments), and the auxiliary part.
 
@@ -245,6 +248,7 @@ def checkpoint_name(x, name):
     return bind("name", x, name=name)
 
 
+@without_frames
 def stop_gradient(x):
     """A tree with the derivative zero."""
     return in_a_trace(lambda: tree_map(lambda leaf: bind("stop_gradient", leaf), x))()

@@ -15,6 +15,8 @@ from . import arguments as given
 from ._library import Error, handle, lib, not_pickled, struct, u8s
 from .device_array import Array, asarray, from_numpy
 from .dtypes import KEY, numpy_of
+from .frames import without_frames
+from .place import user_place
 from .program import Program, collected
 
 
@@ -97,6 +99,7 @@ class Executable:
             options.donate, options.n_donate = ctypes.cast(flags, ctypes.c_void_p), len(flags)
         devices = (ctypes.c_void_p * 1)(program.context.device(device))
         options.devices, options.n_devices = ctypes.cast(devices, ctypes.c_void_p), 1
+        program.context.used = program.context.used or user_place()
         start = time.perf_counter()
         lib.ricci_compile(program._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._seconds = time.perf_counter() - start
@@ -158,6 +161,7 @@ class Executable:
         return [empty(shape, dtype) if alias < 0 else arrays[alias]
                 for (dtype, shape), alias in zip(self.results, self._aliases)]
 
+    @without_frames
     def enqueue(self, *arguments):
         """The results as ricci.Arrays on the executable's device, which may be a GPU; the run may be under way.
 

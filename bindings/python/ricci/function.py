@@ -8,6 +8,7 @@ import functools
 from . import arguments as given
 from .dtypes import type_text
 from .executable import Executable
+from .frames import without_frames
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .keys import from_host, to_host
 from .program import Program, is_differentiable
@@ -102,6 +103,7 @@ class Function:
         donate = [i in self._donate for i in range(len(self.program.params))]
         return Executable(self.program, self._device, donate, names=self._names)
 
+    @without_frames
     def __call__(self, *arguments, **named):
         leaves = self._flatten(arguments, named)
         if any(isinstance(x, Value) for x in leaves):

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from .dtypes import numpy_of
+from .frames import hide_frames
 from .promotion import BOOL, I32, inexact_of, number_of_dtype, result_type
 from .tracing import current, evaluate, is_array, is_number, type_of
 from .value import TracingError, Value
@@ -18,9 +19,13 @@ def public(function):
     """Makes a function one of the namespace of its module."""
     @functools.wraps(function)
     def call(*arguments, **named):
-        if current() is not None:
-            return function(*arguments, **named)
-        return evaluate(lambda: function(*arguments, **named))
+        try:
+            if current() is not None:
+                return function(*arguments, **named)
+            return evaluate(lambda: function(*arguments, **named))
+        except BaseException as error:
+            hide_frames(error)
+            raise
     sys.modules[function.__module__].__dict__.setdefault("__all__", []).append(function.__name__)
     return call
 

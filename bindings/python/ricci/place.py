@@ -2,12 +2,12 @@
 import os
 import sys
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def user_place():
     """(file, line, function); ("", 0, "") if there is none."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
     return ("", 0, "") if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)

@@ -21,6 +21,7 @@ from .builder import Builder, DType
 from .callbacks import memory
 from .closing import ShapeDtypeStruct, in_a_trace
 from .dtypes import numpy_of
+from .frames import without_frames
 from .from_c import address_of, plain_function, raised_status, status_function
 from .program import string
 from .promotion import number_of_dtype
@@ -133,6 +134,7 @@ class Primitive:
         """`function(*operands, **attributes)` gives the results by other operations. It supplies every missing rule."""
         return self._add("decompose", function)
 
+    @without_frames
     def __call__(self, *operands, **attributes):
         def emit():
             self.register(current().context)

@@ -14,6 +14,7 @@ from .builder import Builder
 from .context import default_context
 from .dtypes import KEY, number_of, numpy_of, type_text
 from .executable import Executable
+from .frames import without_frames
 from .keys import is_typed_key, to_host
 from .place import user_place
 from .promotion import BOOL, I32, INTEGERS, number_of_scalar
@@ -241,6 +242,7 @@ class Trace:
         return self.builder.finish(numbers)
 
 
+@without_frames
 def bind(name, /, *operands, **attributes):
     """The results of the primitive `name`: one value, or a list if its number of results is not one.
 
