@@ -33,7 +33,6 @@ struct EquationInfo {
   double times = 0;               // of what only products read: how often they compute an element of it
   int64_t factor_bytes = 0;       // of an element of the factor that it is part of
   int64_t factor_operations = 0;  // of a group: what its product computes for an element of its factors
-  std::vector<uint64_t> places;   // the maps from points of its groups to its elements, as hashes; sorted
 };
 
 struct EquationInfos {

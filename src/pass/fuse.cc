@@ -3,10 +3,10 @@
 // A group has one root: the equation whose results are stored. Walking backwards from the roots, a producer joins the
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
 // it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several places
-// (a stencil, a shifted copy) compute what they read once per place, which multiplies along a chain, so that is bounded
-// too. What a product reads many times is stored before it, but for views and, where many points run at once, factors
-// that are cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are
-// roots. Then groups that run over the same rows are merged (merge_groups.cc).
+// (a stencil, a shifted copy) compute what they read once per place, so that is bounded too (read_places). What a
+// product reads many times is stored before it, but for views and, where many points run at once, factors that are
+// cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are roots. Then
+// groups that run over the same rows are merged (merge_groups.cc).
 //
 // Where many points run at once, what a root only moves (the parts of a concatenation) is first taken to be stored by
 // kernels of its own: if one kernel computes all of it, it stores each part at its place, and no point asks which part
@@ -14,7 +14,6 @@
 // with what they move pulled in.
 #include <cmath>
 
-#include "base/hash.h"
 #include "base/hash_map.h"
 #include "pass/body_cost.h"
 #include "pass/decision.h"
@@ -22,6 +21,7 @@
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 #include "pass/product_readers.h"
+#include "pass/read_places.h"
 #include "trace/attrs.h"
 #include "trace/rewriter.h"
 #include "transform/rules.h"
@@ -30,7 +30,6 @@ namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds code size and compile time
-constexpr size_t kMaxPlaces = 16;    // at which an array is read by views
 constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
 
 // Whether an expression is computed where it is read, or separately and stored, and why.
@@ -47,7 +46,8 @@ class Fuser {
         registry_(prim::Registry::Of(f)),
         info_(infos.of),
         users_(infos.users),
-        products_(f, options, users_, info_) {}
+        products_(f, options, users_, info_),
+        places_(f) {}
 
   // Decides which equations are kernels of their own, and merges these.
   absl::Status GroupAll() {
@@ -111,10 +111,12 @@ class Fuser {
     info.dead = groups.empty() && !registry_.HasEffect(eqn);
     joined_.try_emplace(e);
     if (info.dead) return;
-    const Verdict verdict = Judge(e, groups);
-    Explain(e, verdict, groups.size());
+    Places places;
+    const Verdict verdict = Judge(e, groups, places);
+    Explain(e, verdict, groups.size(), places.size());
+    const bool elementwise = info.kind == EquationKind::kExpression && !info.view;
     if (verdict != Verdict::kComputed) {
-      info.places = {e};
+      places_.SetStored(e, elementwise);
       info.spread = 1;
       members_[e].push_back(e);
       joined_[e] = {e};
@@ -124,11 +126,12 @@ class Fuser {
       members_[g].push_back(e);
       info_[g].cost += info.cost;
     }
+    places_.SetComputed(e, elementwise, std::move(places));
     joined_[e] = groups;
   }
 
-  // May e be computed in these groups, where its users read it?
-  Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups) {
+  // May e be computed in these groups, where its users read it? `places`: where that is, if nothing else is against it.
+  Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups, Places& places) {
     EquationInfo& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
     if (info.kind != EquationKind::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
@@ -142,10 +145,8 @@ class Fuser {
     if (often) products_.Find(e);
     if (often && (info.view ? JoinsArrays(f_, eqn) : !products_.IsFactor(e, groups))) return Verdict::kReadOften;
     if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
-    info.places = PlacesOf(eqn.result(0));
-    const size_t places = info.places.size();
-    const bool dear = places > 1 && 2 * static_cast<int64_t>(places) * info.cost > limits_.cheap_to_repeat;
-    if (places > kMaxPlaces || (dear && !info.view)) return Verdict::kReadAtPlaces;
+    places = places_.Of(eqn.result(0));
+    if (!MayRepeatAt(places.size(), info.view, info.cost, limits_.cheap_to_repeat)) return Verdict::kReadAtPlaces;
     if (!info.view && !eqn.operands.empty() && IsOnlyMoved(groups)) {
       info_[groups[0]].moves = true;
       return Verdict::kMoved;
@@ -171,7 +172,7 @@ class Fuser {
     });
   }
   // Explains only choices that could have been different.
-  void Explain(uint32_t e, Verdict verdict, size_t n_groups) const {
+  void Explain(uint32_t e, Verdict verdict, size_t n_groups, size_t n_places) const {
     const EquationInfo& info = info_[e];
     const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
     const bool factor = verdict == Verdict::kComputed && info.often && !info.view;
@@ -191,7 +192,7 @@ class Fuser {
         case Verdict::kMoved:
           return "computed once: it is stored where its reader would move it";
         case Verdict::kReadAtPlaces:
-          return base::Cat("computed once: it is read at ", info.places.size(), " places", dear);
+          return base::Cat("computed once: it is read at ", n_places, " places", dear);
         default:
           if (!factor) {
             return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));
@@ -201,25 +202,6 @@ class Fuser {
       }
     };
     options_.decisions->push_back(base::Cat(TitleOf(f_, f_.equations[e]), text(), "\n"));
-  }
-
-  // Elementwise users read the element at their own index, views another one.
-  std::vector<uint64_t> PlacesOf(ir::ValueId v) const {
-    std::vector<uint64_t> places;
-    for (uint32_t user : users_[v]) {
-      const ir::Equation& u = f_.equations[user];
-      const EquationInfo& info = info_[user];
-      for (uint32_t k = 0; k < u.operands.size(); ++k) {
-        if (u.operands[k] != v) continue;
-        const bool elementwise = info.kind == EquationKind::kExpression && !info.view;
-        for (uint64_t at : info.places)
-          places.push_back(elementwise ? at : base::Hasher().Add(at).Add(user).Add(k).Done());
-        if (places.size() > kMaxPlaces * kMaxPlaces) return places;
-      }
-    }
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    return places;
   }
 
   double SpreadOf(ir::ValueId v) const {
@@ -388,6 +370,7 @@ class Fuser {
   std::vector<EquationInfo> info_;
   const std::vector<std::vector<uint32_t>>& users_;  // equations that read a value
   ProductReaders products_;
+  ReadPlaces places_;
   base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) that an equation is part of
   std::vector<std::vector<uint32_t>> members_;             // of the group with this root
   std::vector<Joins> joins_;                               // how an equation may be merged

@@ -123,6 +123,7 @@ class KernelBuilder {
     std::vector<uint32_t> count;
     std::vector<uint8_t> only_pointwise;  // only by SCALAR and INDEX lowerings
     std::vector<uint8_t> in_loops;        // some element at an index that is not constant
+    std::vector<uint8_t> stored;          // larger than what is written out, and not computed again where it is read
   };
 
   // A lowering runs with a context of its own, and what it writes is from the place of its equation.
@@ -189,6 +190,7 @@ class KernelBuilder {
                               std::span<const ArrayId> dst_of, std::vector<ArrayId>& env);
   absl::StatusOr<ArrayId> Evaluate(ArrayId lazy, bool to_private);
   absl::StatusOr<Uses> CountUses(const ir::Program& f);
+  void ChooseStored(const ir::Program& f, std::span<const ricci_lowering* const> lowerings, Uses& uses) const;
 
   // ---- kernel_rows.cc ----
   enum class Kept : uint8_t { kNot, kValue, kRow };
@@ -203,6 +205,8 @@ class KernelBuilder {
                           std::span<const ArrayId> dst, std::span<const StoreThrough> elsewhere);
   absl::Status StoreElsewhere(const StoreThrough& s, std::span<const int64_t> shape, Val v);
   absl::StatusOr<std::vector<Kept>> ChooseKept(const ir::Program& f, std::span<const ricci_lowering* const> lowerings);
+  void KeepWhatViewsRead(const ir::Program& f, std::span<const ricci_lowering* const> lowerings,
+                         std::span<const int64_t> own, const RowReads& reads, std::span<Kept> kept) const;
   static std::vector<int64_t> CostOfRows(const ir::Program& f, std::span<const int64_t> own,
                                          std::span<const Kept> kept);
   absl::Status RowEquation(const ir::Program& f, const ir::Equation& eqn, const ricci_lowering& l,

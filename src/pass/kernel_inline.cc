@@ -4,6 +4,8 @@
 // Inside loops and lanes small arrays become one scalar value per element, so that they live in registers.
 #include "base/status_abi.h"
 #include "pass/kernel_builder.h"
+#include "pass/operation_cost.h"
+#include "pass/read_places.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
 
@@ -43,10 +45,12 @@ int64_t KernelBuilder::MostElements() const {
 
 absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& f) {
   const size_t n = f.values.size();
-  Uses uses{std::vector<uint32_t>(n), std::vector<uint8_t>(n, 1), std::vector<uint8_t>(n)};
+  Uses uses{std::vector<uint32_t>(n), std::vector<uint8_t>(n, 1), std::vector<uint8_t>(n), std::vector<uint8_t>(n)};
+  std::vector<const ricci_lowering*> lowerings;
   for (const ir::Equation& eqn : f.equations) {
     const trace::Op op(f, eqn);
     RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(registry_.Get(eqn.prim), *op.get(), target_, kKernelKinds));
+    lowerings.push_back(l);
     // The operands of a barrier are computed once, before it.
     const bool barrier = registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER);
     const bool pointwise = l != nullptr && l->kind != RICCI_LOWER_LOOPS && !barrier;
@@ -59,7 +63,46 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
     }
   }
   for (ir::ValueId r : f.results) ++uses.count[r];
+  if (w_.Depth() > 0) ChooseStored(f, lowerings, uses);
   return uses;
+}
+
+// Within loops and lanes: expressions that several operations read, or loops, what a decomposition leaves to be
+// computed by several, and what views read at many places. At the top of a kernel fuse has seen to that.
+void KernelBuilder::ChooseStored(const ir::Program& f, std::span<const ricci_lowering* const> lowerings,
+                                 Uses& uses) const {
+  ReadPlaces read(f);
+  OperationCosts costs(registry_, target_);
+  for (auto e = static_cast<uint32_t>(f.equations.size()); e-- > 0;) {
+    const ir::Equation& eqn = f.equations[e];
+    const prim::Row& row = registry_.Get(eqn.prim);
+    const ricci_lowering* l = lowerings[e];
+    Places places = read.OfResults(eqn);
+    if (row.has(RICCI_PRIM_BARRIER)) {  // its results are its operands
+      read.SetComputed(e, /*elementwise=*/true, std::move(places));
+      continue;
+    }
+    const bool loops = l != nullptr && l->kind == RICCI_LOWER_LOOPS;
+    const bool elementwise = l != nullptr && l->kind == RICCI_LOWER_SCALAR;
+    const bool view = l != nullptr && l->kind == RICCI_LOWER_INDEX && !row.has(RICCI_PRIM_TRANSCENDENTAL);
+    bool stored = loops;
+    for (uint32_t i = 0; i < eqn.n_results && !loops; ++i) {
+      const ir::ValueId v = eqn.result(i);
+      const bool written_out = f.type(v).elements <= MostElements();
+      const bool again = !view && (uses.count[v] > 1 || !uses.only_pointwise[v]);
+      const int64_t cost = l == nullptr ? kMostCost : view || places.size() < 2 ? 1 : costs.Of(f, eqn);
+      uses.stored[v] =
+          !written_out && (again || !MayRepeatAt(places.size(), view, cost, target_.limits.cheap_to_repeat));
+      stored |= written_out || uses.stored[v];
+    }
+    if (l == nullptr) {
+      read.SetDecomposed(e);
+    } else if (stored) {
+      read.SetStored(e, elementwise);
+    } else {
+      read.SetComputed(e, elementwise, std::move(places));
+    }
+  }
 }
 
 absl::Status KernelBuilder::Inline(const ir::Program& f, std::span<const ArrayId> in, std::span<const ArrayId> dst,
@@ -130,7 +173,13 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     auto body = transform::Decompose(registry_, *op.get(), *l, 0);
     if (!body.ok()) return transform::AtEquation(body.status(), f, eqn, "lower");
     decomposed_.push_back(*body);
-    return Inline(**body, operands, {}, std::span<ArrayId>(env).subspan(eqn.first_result, eqn.n_results));
+    RICCI_TRY(Inline(**body, operands, {}, std::span<ArrayId>(env).subspan(eqn.first_result, eqn.n_results)));
+    for (uint32_t i = 0; i < eqn.n_results; ++i) {
+      ArrayId& result = env[eqn.result(i)];
+      if (!uses.stored[eqn.result(i)] || IsStorage(result)) continue;
+      RICCI_ASSIGN(result, Evaluate(result, /*to_private=*/true));
+    }
+    return absl::OkStatus();
   }
   if (l->kind == RICCI_LOWER_LOOPS) {
     std::vector<ArrayId> results;
@@ -153,14 +202,12 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
     if (uses.count[v] == 0) continue;
     env[v] = AddLazy(f.type_id(v), {&f, &eqn, l, operands, i});
     const int64_t elements = f.type(v).elements;
-    const bool inside = w_.Depth() > 0;
-    const bool computes = l->kind == RICCI_LOWER_SCALAR || row.has(RICCI_PRIM_TRANSCENDENTAL);
     if (elements <= MostElements()) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/false));
       // The array is filled here, once: a loop that reads it would fill it in every trip. If nothing reads it, it is
       // dropped.
       if (elements > 1 && uses.in_loops[v]) RICCI_TRY(Spill(env[v]));
-    } else if (inside && computes && (uses.count[v] > 1 || !uses.only_pointwise[v])) {
+    } else if (uses.stored[v]) {
       RICCI_ASSIGN(env[v], Evaluate(env[v], /*to_private=*/true));
     }
   }

@@ -14,6 +14,7 @@
 #include "base/status_abi.h"
 #include "pass/kernel_builder.h"
 #include "pass/operation_cost.h"
+#include "pass/read_places.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
 
@@ -156,7 +157,33 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
     const ir::ValueId v = f.equations[e].result(0);
     if (kept[v] == Kept::kRow && !is_loop(e) && cost[v] <= target_.limits.read_back) kept[v] = Kept::kNot;
   }
+  KeepWhatViewsRead(f, lowerings, own, reads, kept);
   return kept;
+}
+
+// What views read at many places: the kernels that were merged here had it stored.
+void KernelBuilder::KeepWhatViewsRead(const ir::Program& f, std::span<const ricci_lowering* const> lowerings,
+                                      std::span<const int64_t> own, const RowReads& reads, std::span<Kept> kept) const {
+  ReadPlaces read(f);
+  for (auto e = static_cast<uint32_t>(f.equations.size()); e-- > 0;) {
+    const ir::Equation& eqn = f.equations[e];
+    const bool elementwise = lowerings[e]->kind == RICCI_LOWER_SCALAR;
+    if (lowerings[e]->kind == RICCI_LOWER_LOOPS) {
+      read.SetStored(e, elementwise);
+      continue;
+    }
+    const ir::ValueId v = eqn.result(0);
+    Places places = read.Of(v);
+    const bool view = !elementwise && !registry_.Get(eqn.prim).has(RICCI_PRIM_TRANSCENDENTAL);
+    const RowReads::Use use = reads.Of(v);
+    const bool may_keep = kept[v] == Kept::kNot && use.row && !use.other;
+    if (may_keep && !MayRepeatAt(places.size(), view, own[e], target_.limits.cheap_to_repeat)) kept[v] = Kept::kRow;
+    if (kept[v] != Kept::kNot) {
+      read.SetStored(e, elementwise);
+    } else {
+      read.SetComputed(e, elementwise, std::move(places));
+    }
+  }
 }
 
 // The cost of one element of each result, including what it is computed from, except what is kept; `own` has the cost

@@ -1,0 +1,57 @@
+// ReadPlaces: at how many places the elements of a value are computed, if they are computed wherever they are read.
+//
+// Views of one array at several places (a stencil, a shifted copy) compute what they read once per place, and along a
+// chain that multiplies: after n steps that read two places there are 2^n. So fuse, for kernels, and the kernel
+// builder, for bodies of loops and lanes, ask here before they let a value be computed where it is read. A place is a
+// map from the points of what is stored to the elements that they need, as a hash: an elementwise operation needs its
+// operands where its own elements are needed, anything else somewhere else.
+#ifndef RICCI_PASS_READ_PLACES_H_
+#define RICCI_PASS_READ_PLACES_H_
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace ricci { inline namespace v0 { namespace pass {
+
+using Places = std::vector<uint64_t>;  // sorted
+
+inline constexpr size_t kMaxPlaces = 16;  // at which an array is read by views
+
+// May an expression of this cost be computed at each of `places`, or must it be stored? A view costs an access only.
+bool MayRepeatAt(size_t places, bool view, int64_t cost, int64_t cheap_to_repeat);
+
+// Equations are set from the last to the first.
+class ReadPlaces {
+ public:
+  explicit ReadPlaces(const ir::Program& f);
+
+  // Equation e is stored: there is one place, its own points.
+  void SetStored(uint32_t e, bool elementwise);
+  // Equation e is computed at `places`, where it is read.
+  void SetComputed(uint32_t e, bool elementwise, Places places);
+  // Equation e becomes a program that is not known here, which may read its operands at several places.
+  void SetDecomposed(uint32_t e);
+  // Where v is read, once all equations that read it are set; of those that are not set nothing is. Of more than
+  // kMaxPlaces not all. Results of the program are read at one place.
+  Places Of(ir::ValueId v) const;
+  // Where any result of the equation is read.
+  Places OfResults(const ir::Equation& eqn) const;
+
+ private:
+  struct Reader {
+    uint32_t equation, operand;
+  };
+  struct Reading {
+    bool elementwise = false;
+    Places places;
+  };
+  void Collect(ir::ValueId v, Places& places) const;
+
+  std::vector<uint32_t> first_;  // by value: where its readers begin; one more at the end
+  std::vector<Reader> readers_;
+  std::vector<Reading> of_;  // by equation, after them the results
+};
+
+}}}  // namespace ricci::v0::pass
+#endif
