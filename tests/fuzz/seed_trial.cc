@@ -261,9 +261,9 @@ bool Trial::OnCpu() const {
   return std::find(options_.devices.begin(), options_.devices.end(), "cpu") != options_.devices.end();
 }
 Trial::Verdict Trial::OneRounding() {
-  if (!OnCpu()) return [](const Program&) { return Complaint(); };
+  if (!OnCpu() && options_.gpu.empty()) return [](const Program&) { return Complaint(); };
   return [this](const Program& p) {
-    return CheckOneRounding(ctx_.get(), p, Inputs(p), mode_, seed_, totals_.rounded_once);
+    return CheckOneRounding(ctx_.get(), p, Inputs(p), mode_, seed_, options_.gpu, totals_.rounded_once);
   };
 }
 Trial::Verdict Trial::Kept() {
