@@ -1,4 +1,8 @@
-/* The threads sleep until a job comes; each takes the next task until none is left. */
+/* The threads sleep until a job comes; each takes the next task until none is left.
+ *
+ * A caller owns the threads until none of them is inside its job any more. So at most one caller waits for `done`, for
+ * its own job, and one signal wakes it. If it gave them up when its tasks are done, a second caller could wait too, and
+ * a signal could wake the one whose job has ended long ago. */
 #include "job_threads.h"
 
 #include <string.h>
@@ -9,13 +13,13 @@ static void take_tasks(job_threads* j) {
 
 static void* work(void* self) {
   job_threads* j = self;
-  int seen = 0;
+  unsigned seen = 0;
   pthread_mutex_lock(&j->mutex);
   while (1) {
     while (j->number == seen && !j->stop) pthread_cond_wait(&j->wake, &j->mutex);
     if (j->stop) break;
     seen = j->number;
-    if (!j->busy) continue;
+    if (!j->open) continue; /* this thread comes too late: the tasks are done */
     ++j->inside;
     pthread_mutex_unlock(&j->mutex);
     take_tasks(j);
@@ -49,9 +53,9 @@ void stop_jobs(job_threads* j) {
 void run_jobs(void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg) {
   job_threads* j = self;
   pthread_mutex_lock(&j->mutex);
-  const int mine = !j->busy && j->inside == 0;
+  const int mine = !j->owned;
   if (mine) {
-    j->busy = 1;
+    j->owned = j->open = 1;
     j->fn = fn, j->arg = arg, j->n = n;
     atomic_store(&j->next, 0);
     ++j->number;
@@ -64,7 +68,8 @@ void run_jobs(void* self, int64_t n, void (*fn)(void* arg, int64_t i), void* arg
   }
   take_tasks(j);
   pthread_mutex_lock(&j->mutex);
-  j->busy = 0;
+  j->open = 0;
   while (j->inside != 0) pthread_cond_wait(&j->done, &j->mutex);
+  j->owned = 0;
   pthread_mutex_unlock(&j->mutex);
 }

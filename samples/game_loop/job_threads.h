@@ -19,7 +19,8 @@ typedef struct job_threads {
   void* arg;
   int64_t n;
   atomic_llong next;
-  int number, inside, busy, stop; /* guarded by mutex */
+  unsigned number;               /* of the job; this and the next members are guarded by mutex */
+  int inside, owned, open, stop; /* threads in the job; a caller has it; threads may enter it */
 } job_threads;
 
 /* Starts `n` threads, at most kMostJobThreads. Returns how many there are. */
