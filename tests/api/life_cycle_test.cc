@@ -63,7 +63,7 @@ TEST_F(LifeCycle, EqualProgramsCompileOnce) {
   EXPECT_FALSE(hit(CompileText(other)));
   ASSERT_TRUE(Ok(ricci_context_config(ctx, "log_compiles", 12, "1", 1)));
   EXPECT_TRUE(hit(CompileText(kAddText)));
-  EXPECT_EQ(host.log.substr(0, 17), "compile plus key=") << host.log;
+  EXPECT_EQ(host.log.substr(0, 24), "compile plus at t:3 key=") << host.log;
   EXPECT_NE(host.log.find(" device=" + DeviceName() + " hit\n"), host.log.npos) << host.log;
 }
 

@@ -41,9 +41,9 @@ TEST_F(HostArrays, DonatedArraysNameThePlace) {
   EXPECT_ERROR_HERE(gone.to_vector<float>(),
                     "ricci_array_copy_to_host: the array was donated to a run and has no data");
   EXPECT_EQ(Shortened(MessageOf([&] { f(gone); }), __FILE__),
-            At(line, "argument 0 of program main was donated to an earlier run and has no data any more"));
+            At(line, "argument 0 of program jit was donated to an earlier run and has no data any more"));
   EXPECT_ERROR_HERE(vjp([](Value v) { return v * 2; }, gone),
-                    "argument 0 of program main was donated to an earlier run and has no data any more");
+                    "argument 0 of program vjp was donated to an earlier run and has no data any more");
 }
 
 TEST_F(HostArrays, NegativeSizesNameThePlace) {

@@ -148,7 +148,7 @@ TEST_F(JitTest, RunsWhereItsArraysAreCommitted) {
   EXPECT_TRUE(both.is_ready());
   const Array elsewhere = device_put(free, ctx.device("cpu"));
   const std::string two = MessageOf([&] { g(held, elsewhere); });
-  EXPECT_NE(two.find("argument 1 of program main is committed to device cpu, not ref; copy it there"), two.npos) << two;
+  EXPECT_NE(two.find("argument 1 of program jit is committed to device cpu, not ref; copy it there"), two.npos) << two;
 }
 
 TEST_F(JitTest, Devices) {
@@ -162,7 +162,7 @@ TEST_F(JitTest, Devices) {
 TEST_F(JitTest, ProgramsAndShapes) {
   const Program p = make_program([](Value x) { return x * 2.0 + 1; }, Vec({1, 2}));
   EXPECT_EQ(p.text(),
-            "program main(%0: f32[2]) {\n  %1: f32[2] = constant 2.0\n  %2: f32[2] = mul(%0, %1)\n"
+            "program make_program(%0: f32[2]) {\n  %1: f32[2] = constant 2.0\n  %2: f32[2] = mul(%0, %1)\n"
             "  %3: f32[2] = constant 1.0\n  %4: f32[2] = add(%2, %3)\n  return %4\n}\n");
   const auto [a, b] = eval_shape([](Value x) { return std::pair(sum(x), x > 0); }, Count({2, 3}));
   EXPECT_EQ(a, (ShapeDType{{}, DType::kF32}));

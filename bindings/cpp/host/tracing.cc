@@ -103,7 +103,7 @@ Ref<Trace> Trace::Begin(const CallSite& site, std::span<const ricci_type> types)
   std::vector<ricci_val> params(types.size());
   ricci_builder* own = nullptr;
   if (site.builder == nullptr) {
-    Check(ricci_builder_create(site.ctx, "main", 4, types.data(), n, &own, params.data()));
+    Check(ricci_builder_create(site.ctx, site.name.data(), site.name.size(), types.data(), n, &own, params.data()));
     return Ref<Trace>(new Trace(nullptr, nullptr, own, std::move(params)));
   }
   Trace* const parent = site.scope == nullptr ? nullptr : TraceOf(site.scope)->innermost();
