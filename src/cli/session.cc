@@ -62,6 +62,7 @@ void AppendTo(void* sink, const char* p, size_t n) { static_cast<std::string*>(s
 
 Session::Session(const std::vector<std::string>& config, const std::vector<std::string>& plugins, Purpose purpose)
     : context_(NewContext(), ricci_context_release) {
+  SetOptions(config);
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_lax));
   Check(ricci_context_add_plugin(context(), ricci_plugin_query_nn));
 #ifdef RICCI_TOOL_CPU
@@ -69,13 +70,17 @@ Session::Session(const std::vector<std::string>& config, const std::vector<std::
 #endif
   ricci_prim id = 0;
   while (ricci_prim_at(context(), builtin_primitives_, &id) != nullptr) ++builtin_primitives_;
+  if (purpose == Purpose::kObjects) AddObjects();
+  for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
+}
+
+// Before any plugin is added: each reads its own then.
+void Session::SetOptions(const std::vector<std::string>& config) const {
   for (const std::string& pair : config) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
     Check(ricci_context_config(context(), pair.data(), equals, value.data(), value.size()));
   }
-  if (purpose == Purpose::kObjects) AddObjects();
-  for (const std::string& path : plugins) Check(ricci_context_load_plugin(context(), path.data(), path.size()));
 }
 
 void Session::AddGpus() const {
@@ -167,6 +172,13 @@ std::string TextOf(const ricci_program* p) {
   std::string text;
   Check(ricci_program_print(p, &text, AppendTo));
   return text;
+}
+
+std::string FileOf(const ricci_program* p, bool binary) {
+  if (!binary) return TextOf(p);
+  std::string bytes;
+  Check(ricci_program_serialize(p, &bytes, AppendTo));
+  return bytes;
 }
 
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes,

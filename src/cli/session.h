@@ -84,6 +84,8 @@ class Session {
   static std::string TypeText(uint32_t dtype, const int64_t* dims, size_t rank);
 
  private:
+  void SetOptions(const std::vector<std::string>& config) const;
+
   Handle<ricci_ctx> context_;
   uint32_t builtin_primitives_ = 0;
 };
@@ -94,6 +96,8 @@ inline std::string CountOfResults(size_t n) { return std::to_string(n) + (n == 1
 std::vector<unsigned char> HostBytes(const Session& session, ricci_type t);
 Signature SignatureOf(const ricci_program* p);
 std::string TextOf(const ricci_program* p);
+// What a file of the program holds: its text, or its binary form.
+std::string FileOf(const ricci_program* p, bool binary);
 // `passes`, `skip`, `flags`: as in ricci_compile_opts.
 Executable Compile(const ricci_program* p, ricci_device* device, uint32_t opt_level, std::string_view passes = {},
                    std::string_view skip = {}, uint32_t flags = 0);

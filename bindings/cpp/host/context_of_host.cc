@@ -20,6 +20,11 @@ ricci_ctx* Created(const ricci_context_opts& opts) {
   Check(ricci_context_create(&opts, &c));
   return c;
 }
+void AddBuiltIn(Context& c) {
+  c.add_plugin(ricci_plugin_query_lax);
+  c.add_plugin(ricci_plugin_query_nn);
+  if (ricci_plugin_query_cpu != nullptr) c.add_plugin(ricci_plugin_query_cpu);
+}
 
 constexpr ricci_hooks kLogToStderr = [] {
   ricci_hooks h{};
@@ -30,7 +35,9 @@ constexpr ricci_hooks kLogToStderr = [] {
   };
   return h;
 }();
-constexpr ricci_context_opts kDefaults = {{sizeof(ricci_context_opts), 0, nullptr}, &kLogToStderr};
+ricci_context_opts WithHooks(const ricci_hooks* hooks) {
+  return {{sizeof(ricci_context_opts), 0, nullptr}, hooks == nullptr ? &kLogToStderr : hooks};
+}
 
 }  // namespace
 
@@ -47,12 +54,13 @@ ricci_memory_stats Device::memory_stats() const {
 void Device::set_memory_limit(uint64_t bytes) const { Check(ricci_device_set_memory_limit(handle_, bytes)); }
 void Device::trim(uint64_t keep_bytes) const { Check(ricci_device_trim(handle_, keep_bytes)); }
 
-Context::Context() : Context(kDefaults) {}
-Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) {
-  add_plugin(ricci_plugin_query_lax);
-  add_plugin(ricci_plugin_query_nn);
-  if (ricci_plugin_query_cpu != nullptr) add_plugin(ricci_plugin_query_cpu);
+Context::Context() : Context(ContextOptions{}) {}
+Context::Context(const ContextOptions& options) : Handle(Created(WithHooks(options.hooks))) {
+  for (const auto& [key, value] : options.options) config(key, value);
+  AddBuiltIn(*this);
+  for (const Plugin& p : options.plugins) p.query() != nullptr ? add_plugin(p.query()) : load_plugin(p.path());
 }
+Context::Context(const ricci_context_opts& opts) : Handle(Created(opts)) { AddBuiltIn(*this); }
 
 void Context::add_plugin(ricci_plugin_query_fn query) { Check(ricci_context_add_plugin(handle(), query)); }
 void Context::load_plugin(std::string_view path) {
