@@ -125,8 +125,8 @@ class ScratchFile {
 };
 
 // The command gets the file as its last word, by a variable, so that nothing in its name needs quotes.
-bool CommandHolds(const std::string& command, const ScratchFile& file, const ricci_program* p) {
-  WriteAll(file.path(), TextOf(p));
+bool CommandHolds(const std::string& command, const ScratchFile& file, const ricci_program* p, bool binary) {
+  WriteAll(file.path(), FileOf(p, binary));
   ::setenv("RICCI_PROGRAM", file.path().c_str(), /*overwrite=*/1);
   return std::system((command + " \"$RICCI_PROGRAM\" >&2").c_str()) == 0;
 }
@@ -204,24 +204,31 @@ Program Reduced(const Arguments& arguments, const Program& p, const Fails& fails
   return reduced;
 }
 
+// A program as a reader of its file gets it: what fails may be what its form makes of it.
+Program ReadAgain(const Session& session, const ricci_program* p, bool binary) {
+  return session.ToProgram(FileOf(p, binary), "reduced");
+}
+
 void Reduce(const Session& session, const Arguments& arguments) {
   const auto error = arguments.option("error"), command = arguments.option("command");
   const bool nans = arguments.flag("nans");
   if (error.has_value() + command.has_value() + nans > 1) {
     throw UsageError("takes one of --error, --nans and --command");
   }
-  const Program p = WithGivenInputs(session, arguments, LoadOperand(session, arguments));
+  const std::string given = ReadAll(arguments.file());
+  const bool binary = ricci_program_is_binary(given.data(), given.size()) != 0;
+  const Program p = WithGivenInputs(session, arguments, session.ToProgram(given, arguments.file()));
   const ScratchFile file;
   const Fails fails = [&](const ricci_program* candidate) {
-    if (command) return CommandHolds(*command, file, candidate);
-    if (nans) return MakesNans(session, arguments, candidate);
-    return error ? FailsWith(session, arguments, candidate, *error) : Differs(session, arguments, candidate);
+    if (command) return CommandHolds(*command, file, candidate, binary);
+    const Program read = ReadAgain(session, candidate, binary);
+    if (nans) return MakesNans(session, arguments, read.get());
+    return error ? FailsWith(session, arguments, read.get(), *error) : Differs(session, arguments, read.get());
   };
-  const std::string text = TextOf(Reduced(arguments, p, fails).get());
-  if (!fails(session.Parse(text, "reduced").get())) {
-    throw Failure("the reduced program does not fail when it is read again: does the failure come by chance?");
-  }
-  if (const auto path = arguments.option("output")) return WriteAll(*path, text);
+  const Program reduced = Reduced(arguments, p, fails);
+  if (!fails(reduced.get())) throw Failure("the reduced program does not fail again: does the failure come by chance?");
+  if (const auto path = arguments.option("output")) return WriteAll(*path, FileOf(reduced.get(), binary));
+  const std::string text = TextOf(reduced.get());
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -235,11 +242,13 @@ std::span<const Command> ReduceCommands() {
        "\nDrops results, parameters and equations, replaces equations by what they hold, and makes dimensions, trip\n"
        "counts and constants smaller, in loops and branches too, as long as the program still fails. It fails if its\n"
        "results on the device differ from those on ref, or if only one of the two gives an error; or as one of the\n"
-       "first three options says. Each program that is kept is reported on stderr.\n"
+       "first three options says. Each program that is kept is reported on stderr. A binary program is tried in binary "
+       "form.\n"
        "\n  --error TEXT        it fails if compiling or running it gives an error with this text\n"
        "  --nans              it fails if an equation makes a NaN or an infinity, as run --check-nans looks for them\n"
-       "  --command CMD       it fails if `CMD FILE` exits with 0, where FILE holds the text of the program\n"
-       "  --output FILE       writes the program there (default: prints it)\n"
+       "  --command CMD       it fails if `CMD FILE` exits with 0, where FILE holds the program in the form of the "
+       "input\n"
+       "  --output FILE       writes the program there, in the form of the input (default: prints it as text)\n"
        "  --device KIND       ref, cpu, cuda (default: the best one)\n"
        "  --opt N, --passes A,B, --skip A,B\n"
        "                      as in run\n"

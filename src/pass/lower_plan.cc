@@ -63,7 +63,7 @@ absl::StatusOr<Ref> PlanLowering::Place(Frame& frame, ir::ValueId v) {
   if (ref.known()) return ref;
   const ir::Constant* c = frame.f.constant(v);
   if (c != nullptr && (!c->splat || frame.f.type(v).elements == 1)) {
-    ref = {writer_.AddConstant(c->data), {}};
+    ref = {writer_.AddConstant(c->data, frame.f.type(v).dtype), {}};
   } else {
     ref = writer_.InArena(frame.f.type_id(v));
     if (c != nullptr) RICCI_TRY(Fill(ref.buffer, frame.f.type(v), *c));

@@ -23,8 +23,9 @@ absl::StatusOr<Ref> PlanWriter::ScalarInArena(uint32_t dtype) {
   return InArena(t);
 }
 
-uint32_t PlanWriter::AddConstant(const std::shared_ptr<const ir::ConstantData>& data) {
-  auto [it, fresh] = constant_buffer_.try_emplace(data.get(), 0);
+// Constants of a file that have equal bytes share their data, whatever their types.
+uint32_t PlanWriter::AddConstant(const std::shared_ptr<const ir::ConstantData>& data, uint32_t dtype) {
+  auto [it, fresh] = constant_buffer_.try_emplace(std::pair(data.get(), types::PartOf(dtype)), 0);
   if (fresh) {
     it->second = AddBuffer(RICCI_BUFFER_CONSTANT, plan_.n_constants++, data->bytes.size(), data->bytes.data());
     out_.constants.push_back(data);
@@ -87,10 +88,10 @@ absl::Status PlanWriter::Copy(ir::TypeId t, const Ref& from, const Ref& to) {
   return Kernel(std::move(lowered), {from}, {to}, 0);
 }
 
-uint32_t PlanWriter::BufferOf(const Binding& binding, const Refs& operands, const Refs& results) {
+uint32_t PlanWriter::BufferOf(const Binding& binding, uint32_t dtype, const Refs& operands, const Refs& results) {
   switch (binding.kind) {
     case Binding::Kind::kConstant:
-      return AddConstant(binding.data);
+      return AddConstant(binding.data, dtype);
     case Binding::Kind::kOperand:
       return operands[binding.index].buffer;
     case Binding::Kind::kResult:
@@ -104,7 +105,9 @@ uint32_t PlanWriter::BufferOf(const Binding& binding, const Refs& operands, cons
 absl::Status PlanWriter::Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results,
                                 uint64_t location) {
   std::vector<uint32_t> buffers;
-  for (const Binding& binding : lowered.bindings) buffers.push_back(BufferOf(binding, operands, results));
+  for (size_t i = 0; i < lowered.bindings.size(); ++i) {
+    buffers.push_back(BufferOf(lowered.bindings[i], lowered.kernel.buffers[i].dtype, operands, results));
+  }
   // Checks are numbered within the whole plan.
   for (ricci_inst& inst : lowered.kernel.insts) {
     if (inst.op == RICCI_K_CHECK) inst.imm += static_cast<int64_t>(out_.checks.size());

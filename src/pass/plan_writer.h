@@ -33,8 +33,8 @@ class PlanWriter {
   uint32_t AddBuffer(uint32_t kind, uint32_t index, uint64_t bytes, const void* data = nullptr);
   Ref InArena(ir::TypeId t) { return {AddBuffer(RICCI_BUFFER_ARENA, 0, types_.Get(t).bytes), {}}; }
   absl::StatusOr<Ref> ScalarInArena(uint32_t dtype);
-  // One buffer for each constant, however often it is used.
-  uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data);
+  // One buffer for the data of constants of one dtype, however often it is used; a complex number is two elements.
+  uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data, uint32_t dtype);
 
   // ---- steps ----
   void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location) {
@@ -62,7 +62,7 @@ class PlanWriter {
   absl::Status BoundTrips(uint32_t trips, uint32_t predicate, int64_t most, absl::Status otherwise, uint64_t location);
 
  private:
-  uint32_t BufferOf(const KernelBuilder::Binding& binding, const Refs& operands, const Refs& results);
+  uint32_t BufferOf(const KernelBuilder::Binding& binding, uint32_t dtype, const Refs& operands, const Refs& results);
   void KernelStep(kernel::Kernel k, const std::vector<uint32_t>& buffers, uint64_t location);
 
   prim::Registry& registry_;
@@ -70,7 +70,7 @@ class PlanWriter {
   const Target& target_;
   kernel::Plan& plan_;
   Lowered& out_;
-  base::HashMap<const ir::ConstantData*, uint32_t> constant_buffer_;
+  base::HashMap<std::pair<const ir::ConstantData*, uint32_t>, uint32_t> constant_buffer_;
   base::HashMap<std::string, uint32_t> source_number_;
 };
 

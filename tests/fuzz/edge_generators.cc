@@ -223,9 +223,34 @@ void ProductsOfTheSameOperands(Draft& d) {
   }
 }
 
-constexpr Generator kGenerators[] = {{3, false, NextToAnEdge},  {1, true, ShortWave},
-                                     {1, false, LongDimension}, {1, false, ExtremeAttributes},
-                                     {3, true, Twin},           {1, true, ProductsOfTheSameOperands}};
+// ---- constants of equal bytes ----
+// Of two dtypes, each read at a place that only a run knows: a file holds their bytes once. They are zeros and ones of
+// the first dtype, if those are numbers of the second too.
+void ConstantsOfEqualBytes(Draft& d) {
+  constexpr std::pair<DType, DType> kPairs[] = {
+      {DType::kF32, DType::kI32},  {DType::kF32, DType::kBool}, {DType::kF64, DType::kI64}, {DType::kI32, DType::kU32},
+      {DType::kBF16, DType::kU16}, {DType::kF16, DType::kBF16}, {DType::kBool, DType::kU8}, {DType::kI64, DType::kF32}};
+  const auto [first, second] = d.dice().Pick(kPairs);
+  const Shape shape = {d.dice().Between(2, 40)};
+  const ArrayType type = d.Type(first, shape);
+  Bytes bytes;
+  for (int64_t i = 0; i < type.elements(); ++i) {
+    const Element e = Encode(first, second != DType::kBool && second != DType::kF32 && d.dice().Chance(0.5) ? 1 : 0);
+    for (uint32_t k = 0; k < e.size; ++k) bytes.push_back(static_cast<std::byte>(e.bytes[k]));
+  }
+  const Shape other = {static_cast<int64_t>(bytes.size()) / SizeOf(second)}, one = {1};
+  const Value at = d.Of(DType::kI32, Dims{});
+  const Values a = d.Emit("dynamic_slice", {d.ConstantOf(type, bytes), at}, {{"slice_sizes", one}});
+  const Values b = d.Emit("dynamic_slice", {d.ConstantOf(d.Type(second, other), bytes), at}, {{"slice_sizes", one}});
+  d.Keep(a);
+  d.Keep(b);
+  d.Count("constants of equal bytes");
+}
+
+constexpr Generator kGenerators[] = {
+    {3, false, NextToAnEdge},        {1, true, ShortWave}, {1, false, LongDimension},
+    {1, false, ExtremeAttributes},   {3, true, Twin},      {1, true, ProductsOfTheSameOperands},
+    {1, true, ConstantsOfEqualBytes}};
 
 }  // namespace
 

@@ -15,13 +15,21 @@ struct Outcome {
   ricci_cache_stats cache{};
 };
 
-Outcome RunIn(const Folder& folder, const KeptWay& way, const std::string& text, const std::vector<Bytes>& inputs) {
+Program ReadFile(ricci_ctx* ctx, const std::string& file) {
+  ricci_program* p = nullptr;
+  if (ricci_program_is_binary(file.data(), file.size()) != 0) {
+    Check(ricci_program_deserialize(ctx, file.data(), file.size(), "kept", 4, &p));
+  } else {
+    Check(ricci_program_parse(ctx, file.data(), file.size(), "kept", 4, &p));
+  }
+  return Own(p);
+}
+
+Outcome RunIn(const Folder& folder, const KeptWay& way, const std::string& file, const std::vector<Bytes>& inputs) {
   const Context ctx = MakeContext(way.vmap, way.small_code);
   Check(ricci_context_config(ctx.get(), "cache_dir", 9, folder.path().data(), folder.path().size()));
-  ricci_program* raw = nullptr;
-  Check(ricci_program_parse(ctx.get(), text.data(), text.size(), "kept", 4, &raw));
-  const Program p = Own(raw);
-  const Compiled compiled(ctx.get(), raw, "cpu", way.donate, way.opt_level);
+  const Program p = ReadFile(ctx.get(), file);
+  const Compiled compiled(ctx.get(), p.get(), "cpu", way.donate, way.opt_level);
   Outcome out{{compiled.Run(inputs)}};
   if (way.donate != 0) out.runs.push_back(compiled.RunInPlace(inputs));
   if (way.donate != 0) out.runs.push_back(compiled.RunOnArrays(inputs));
@@ -83,15 +91,15 @@ Complaint Compare(const Outcome& again, const Outcome& first, uint64_t found, st
 
 Complaint CheckKept(const KeptWay& way, const Program& p, const std::vector<Bytes>& inputs, uint64_t seed) {
   const Folder folder, elsewhere;
-  const std::string text = PrintProgram(p.get());
+  const std::string file = FileOf(p, way.form == Form::kFile);
   Dice dice(seed);
   const KeptWay other = OtherWay(way, dice);
-  const Outcome first = RunIn(folder, way, text, inputs), second = RunIn(folder, way, text, inputs);
+  const Outcome first = RunIn(folder, way, file, inputs), second = RunIn(folder, way, file, inputs);
   const bool may_be_kept = !ir::FromAbi(p.get())->custom_batch && !first.runs[0].error;
   if (may_be_kept && first.cache.executable_stores != 1) return "kept: the executable was not";
   if (Complaint c = Compare(second, first, first.cache.executable_stores, "kept")) return c;
   // From here on there are entries of two ways in the folder, or of one, if both ways compile the same.
-  const Outcome alone = RunIn(elsewhere, other, text, inputs), beside = RunIn(folder, other, text, inputs);
+  const Outcome alone = RunIn(elsewhere, other, file, inputs), beside = RunIn(folder, other, file, inputs);
   if (Complaint c = Compare(beside, alone, beside.cache.executable_hits, "kept for another way")) return c;
   if (beside.cache.executable_hits != 0 && AreApart(way, other, p))
     return "kept for another way: the executable of the first is found";

@@ -11,6 +11,7 @@ struct KeptWay {
   std::string vmap;  // as in MakeContext, like small_code
   bool small_code = false;
   DonateMask donate = 0;
+  Form form = Form::kOtherText;
   uint32_t opt_level = 0;  // 0: drawn from the program
 };
 

@@ -56,10 +56,10 @@ void ObjectBatch::Write(std::string_view file, const std::string& text) const {
   std::ofstream(folder_.path() + "/" + std::string(file), std::ios::binary) << text;
 }
 
-CommandEnd ObjectBatch::Compile(const std::string& text, const std::string& words, const ObjectOptions& options,
+CommandEnd ObjectBatch::Compile(const std::string& file, const std::string& words, const ObjectOptions& options,
                                 const std::vector<ObjectFunction>& functions) {
   const std::string name = Text("p", n_programs_), object = name + (options.library ? ".a" : ".o");
-  Write(name + ".ricci", text);
+  Write(name + ".ricci", file);
   std::string processor = options.processor.empty() ? "" : " --cpu " + options.processor;
   if (tool_.aarch64) processor = " --target aarch64-linux-gnu";
   const std::string command = Text("cd ", Path(""), " && timeout 300 '", tool_.path, "' compile ", name, ".ricci -o ",

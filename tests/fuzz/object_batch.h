@@ -35,8 +35,8 @@ class ObjectBatch {
   // `sanitized`: the host is built with AddressSanitizer and UBSan.
   ObjectBatch(const ObjectTool& tool, bool sanitized) : tool_(tool), sanitized_(sanitized) {}
 
-  // Compiles a program; if that succeeds its functions get the next numbers.
-  CommandEnd Compile(const std::string& text, const std::string& words, const ObjectOptions& options,
+  // Compiles a program, text or binary; if that succeeds its functions get the next numbers.
+  CommandEnd Compile(const std::string& file, const std::string& words, const ObjectOptions& options,
                      const std::vector<ObjectFunction>& functions);
   // The number of the first function of the next program.
   size_t n_functions() const { return n_functions_; }

@@ -63,7 +63,7 @@ std::string ReasonFor(const ObjectTool& tool, const Tried& t, const std::string&
   if (!o.derivatives.empty() && Says(says, "has no floating parameter to differentiate by"))
     return "nothing to differentiate by";
   if (!o.usual_name && Says(says, Text("program name `", o.name, "` is ")) && Says(says, "--name")) return "name";
-  const bool names_place = Says(says, ".ricci:");
+  const bool names_place = o.binary || Says(says, ".ricci:");  // in a binary program the places are those of its text
   if (CallsHost(t.written.get()) && Says(says, "the context has no callback fuzz.") && names_place)
     return "function of the host";
   if (CallsHost(t.written.get()) && Says(says, "calls a function of the host") && names_place)
@@ -78,8 +78,8 @@ std::string ReasonFor(const ObjectTool& tool, const Tried& t, const std::string&
 void CompileIn(ObjectBatch& batch, const ObjectTool& tool, Tried& t, ObjectCounts& counts) {
   const ObjectSubject& s = t.subject;
   t.first = batch.n_functions();
-  const CommandEnd end =
-      batch.Compile(PrintProgram(t.written.get()), OptionWords(s.ctx, t.written, s.options), s.options, t.functions);
+  const CommandEnd end = batch.Compile(FileOf(t.written, s.options.binary), OptionWords(s.ctx, t.written, s.options),
+                                       s.options, t.functions);
   if (end.status == 0 && !t.refusal.empty()) {
     t.complaint = "object made: a transform refuses: " + t.refusal;
   } else if (end.status == 0) {

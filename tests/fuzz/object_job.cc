@@ -79,7 +79,7 @@ constexpr std::string_view kNames[] = {"int",
 constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
 constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
 constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
-                 kChecked = 0.15, kComplex = 0.12;
+                 kChecked = 0.15, kComplex = 0.12, kBinary = 0.5;
 
 uint32_t Count(const auto& list) { return static_cast<uint32_t>(list.size()); }
 
@@ -238,6 +238,7 @@ ObjectOptions SomeObjectOptions(uint64_t seed, std::string_view vmap) {
   o.library = dice.Chance(kLibrary);
   for (int64_t n = dice.Chance(kChecked) ? dice.Between(1, 3) : 0; n > 0; --n) o.checks.push_back(dice.Real(-2, 4));
   o.complex = dice.Chance(kComplex);
+  o.binary = dice.Chance(kBinary);
   return o;
 }
 

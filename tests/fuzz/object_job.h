@@ -17,6 +17,7 @@ struct ObjectOptions {
   uint32_t opt_level = 0;
   std::vector<double> checks;  // the sum of the first floating parameter must be less than each
   bool own_workspace = false, library = false;
+  bool binary = false;   // the tool reads the program in binary form
   bool complex = false;  // arguments and results of 32 and 64 bits become complex
 };
 

@@ -20,8 +20,8 @@ constexpr std::string_view kModes[] = {"auto", "auto", "batched", "lanes"};
 constexpr uint64_t kShrinkTries = 2000;
 constexpr double kShrinkSeconds = 300;
 // Of all programs.
-constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.5, kSmallCode = 0.25, kLate = 0.25,
-                 kComplex = 0.25, kCalls = 0.12, kKept = 0.04, kMatrices = 0.15;
+constexpr double kDeep = 0.12, kLarge = 0.005, kDonates = 0.2, kReread = 0.4, kReloaded = 0.4, kSmallCode = 0.25,
+                 kLate = 0.25, kComplex = 0.25, kCalls = 0.12, kKept = 0.04, kMatrices = 0.15;
 
 using Fails = std::function<bool(const Program&)>;
 Program Reduced(const Program& p, const Fails& fails) {
@@ -68,6 +68,11 @@ DonateMask DonatedArguments(uint64_t seed) {
   Dice dice(seed ^ 0x646f6e61);
   if (!dice.Chance(kDonates)) return 0;
   return dice.Chance(0.5) ? 0xff : static_cast<DonateMask>(dice.Bits());
+}
+Form SomeForm(uint64_t seed) {
+  const double roll = Dice(seed ^ 0x74657874).Real(0, 1);
+  if (roll < kReread) return Form::kOtherText;
+  return roll < kReread + kReloaded ? Form::kFile : Form::kMade;
 }
 bool CallsFunctions(uint64_t seed) { return Dice(seed ^ 0x63616c6c).Chance(kCalls); }
 std::unique_ptr<LateDevices> SomeLateDevices(uint64_t seed) {
@@ -166,7 +171,8 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       small_code_(options.objects.empty() && Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
       late_(options.gpu.empty() && options.objects.empty() ? SomeLateDevices(seed) : nullptr),
       ctx_(MakeContext(mode_, small_code_, late_.get(), options.gpu)),
-      donate_(DonatedArguments(seed)) {
+      donate_(DonatedArguments(seed)),
+      form_(SomeForm(seed)) {
   // In objects they are refused.
   palette_.calls = CallsFunctions(seed) && (options.objects.empty() || seed % 4 == 0);
 }
@@ -213,11 +219,12 @@ void Trial::RunAll() {
   }
   if (options_.draw_only) return;
   if (!options_.gpu.empty() && RowsOf(p).contains("platform_index")) return;  // its value is the platform's
-  if (Dice(seed_ ^ 0x74657874).Chance(kReread)) {
+  if (form_ == Form::kOtherText) {
     ++totals_.draft.kinds["attributes in another order"];
     if (Check(p, OtherText())) return;
     p = Reread(ctx_.get(), p, seed_);
   }
+  if (form_ == Form::kFile) ++totals_.draft.kinds["loaded from a file"];
   if (Check(p, Equality())) return;
   if (Check(p, OneRounding()) || Check(p, Kept())) return;
   if (small_code_) ++totals_.draft.kinds["code of short functions"];
@@ -254,8 +261,14 @@ void Trial::DrawEquations(Draft& d) {
 }
 
 Trial::Verdict Trial::Equality() {
-  return
-      [this](const Program& p) { return CheckProgram(ctx_.get(), p, Inputs(p), Devices(), donate_, totals_.checks); };
+  return [this](const Program& p) -> Complaint {
+    try {
+      const Program f = form_ == Form::kFile ? Reloaded(ctx_.get(), p) : p;
+      return CheckProgram(ctx_.get(), f, Inputs(f), Devices(), donate_, totals_.checks);
+    } catch (const Error& e) {
+      return Text("file: ", e.message());
+    }
+  };
 }
 bool Trial::OnCpu() const {
   return std::find(options_.devices.begin(), options_.devices.end(), "cpu") != options_.devices.end();
@@ -269,7 +282,7 @@ Trial::Verdict Trial::OneRounding() {
 Trial::Verdict Trial::Kept() {
   if (!OnCpu() || !Dice(seed_ ^ 0x6b657074).Chance(kKept)) return [](const Program&) { return Complaint(); };
   ++totals_.draft.kinds["kept by a cache"];
-  return [this](const Program& p) { return CheckKept({mode_, small_code_, donate_}, p, Inputs(p), seed_); };
+  return [this](const Program& p) { return CheckKept({mode_, small_code_, donate_, form_}, p, Inputs(p), seed_); };
 }
 Trial::Verdict Trial::OtherText() {
   return [this](const Program& p) -> Complaint {

@@ -41,6 +41,9 @@ using Context = std::shared_ptr<ricci_ctx>;
 Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr,
                     const GpuLibraries& gpu = {});
 
+// How a program is given to what runs it: as it was made, read from text, or loaded from a file that was saved.
+enum class Form : uint8_t { kMade, kOtherText, kFile };
+
 class Trial {
  public:
   Trial(uint64_t seed, const TrialOptions& options, Totals& totals);
@@ -81,6 +84,7 @@ class Trial {
   const std::unique_ptr<LateDevices> late_;  // NULL: not with this seed
   Context ctx_;
   DonateMask donate_;
+  const Form form_;
 };
 
 }  // namespace ricci::testing

@@ -3,6 +3,7 @@
 #include "fuzz/generators.h"
 #include "fuzz/reference.h"
 #include "fuzz/shuffled_text.h"
+#include "fuzz/temporary_folder.h"
 
 namespace ricci::testing {
 namespace {
@@ -23,6 +24,12 @@ std::vector<ArrayType> SignatureOf(ricci_ctx* ctx, const ricci_program* p, bool 
 
 std::vector<ArrayType> ParamsOf(ricci_ctx* ctx, const ricci_program* p) { return SignatureOf(ctx, p, false); }
 std::vector<ArrayType> ResultsOf(ricci_ctx* ctx, const ricci_program* p) { return SignatureOf(ctx, p, true); }
+
+std::string FileOf(const Program& p, bool binary) {
+  std::string bytes;
+  if (binary) Check(ricci_program_serialize(p.get(), &bytes, Append));
+  return binary ? bytes : PrintProgram(p.get());
+}
 
 std::string PrintProgram(const ricci_program* p) {
   std::string text;
@@ -70,6 +77,15 @@ Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed) {
   const std::string text = WithShuffledAttributes(PrintProgram(p.get()), dice);
   ricci_program* raw = nullptr;
   Check(ricci_program_parse(ctx, text.data(), text.size(), "", 0, &raw));
+  return Own(raw);
+}
+
+Program Reloaded(ricci_ctx* ctx, const Program& p) {
+  const Folder folder;
+  const std::string path = folder.path() + "/program";
+  Check(ricci_program_save(p.get(), path.data(), path.size()));
+  ricci_program* raw = nullptr;
+  Check(ricci_program_load(ctx, path.data(), path.size(), &raw));
   return Own(raw);
 }
 

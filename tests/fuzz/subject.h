@@ -13,6 +13,8 @@ inline Program Own(ricci_program* p) { return {p, ricci_program_release}; }
 std::vector<ArrayType> ParamsOf(ricci_ctx* ctx, const ricci_program* p);
 std::vector<ArrayType> ResultsOf(ricci_ctx* ctx, const ricci_program* p);
 std::string PrintProgram(const ricci_program* p);
+// What a file of the program holds: its text or its binary form.
+std::string FileOf(const Program& p, bool binary);
 // Inputs for the parameters of `p`, drawn from a seed.
 std::vector<Bytes> DrawInputs(ricci_ctx* ctx, const ricci_program* p, uint64_t seed, bool special);
 
@@ -29,6 +31,9 @@ Complaint CheckText(ricci_ctx* ctx, const Program& p);
 Complaint CheckBinary(ricci_ctx* ctx, const Program& p);
 // The program read from text whose attributes are in another order; throws the Error of the parser.
 Program Reread(ricci_ctx* ctx, const Program& p, uint64_t seed);
+// The program saved in a file and loaded again; throws the Error of saving or loading. Its constants share their bytes
+// where these are equal, as those of no other program do.
+Program Reloaded(ricci_ctx* ctx, const Program& p);
 // A run that fails because a drawn `check` does not hold: nothing can be compared.
 bool IsBrokenPromise(const RunResult& r);
 // A run of a program that is refused for its calls of the host, which not every place of a program allows: an ordered
