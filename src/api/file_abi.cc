@@ -2,9 +2,11 @@
 #include "ricci/file.h"
 
 #include "api/arguments.h"
+#include "control/control.h"
 #include "file/container.h"
 #include "file/disk.h"
 #include "file/program_file.h"
+#include "runtime/callback_table.h"
 #include "runtime/context.h"
 
 using namespace ricci;
@@ -14,6 +16,21 @@ using api::View;
 using ir::FromAbi;
 
 namespace {
+
+// A file holds names of functions, and no functions.
+void LogCallbacks(const ir::Program& p, std::string_view path) {
+  std::string names;
+  size_t n = 0;
+  for (const std::string& name : control::CallbacksOf(p)) {
+    if (!name.starts_with(runtime::kOurCallbacks)) names += base::Cat(n++ == 0 ? "" : ", ", name);
+  }
+  if (n == 0) return;
+  runtime::ContextOf(*p.vocabulary())
+      ->Log(RICCI_LOG_WARNING,
+            base::Cat(
+                "save: ", path, " calls ", base::Count(n, "function"), " of the host: ", names,
+                "; a context that runs it must know them: ricci_context_add_callback, in Python Context.add_callback"));
+}
 
 std::string_view BytesOf(const void* data, size_t bytes) { return {static_cast<const char*>(data), bytes}; }
 
@@ -25,7 +42,9 @@ ricci_status* ricci_program_save(const ricci_program* f, const char* path, size_
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"f", f}}));
     RICCI_TRY(args.Path("path", path, len));
-    return file::WriteFile(View(path, len), file::WriteProgram(*FromAbi(f)));
+    RICCI_TRY(file::WriteFile(View(path, len), file::WriteProgram(*FromAbi(f))));
+    LogCallbacks(*FromAbi(f), View(path, len));
+    return absl::OkStatus();
   });
 }
 

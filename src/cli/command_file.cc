@@ -16,6 +16,7 @@ namespace {
 struct Census {
   std::map<std::string, uint64_t> uses;
   std::set<const ricci_program*> programs;
+  std::map<std::string, uint64_t> callbacks;  // functions of the host, by name
   uint64_t equations = 0;
 
   void Count(const Session& session, const ricci_program* f) {
@@ -32,6 +33,8 @@ struct Census {
     }
   }
   void CountAttr(const Session& session, const ricci_attr& a) {
+    if (a.kind == RICCI_ATTR_STRING && View(a.name) == "callback")
+      ++callbacks[std::string(static_cast<const char*>(a.data), a.count)];
     if (a.kind != RICCI_ATTR_PROGRAM && a.kind != RICCI_ATTR_PROGRAMS) return;
     for (uint32_t i = 0; i < a.count; ++i) Count(session, static_cast<ricci_program* const*>(a.data)[i]);
   }
@@ -49,14 +52,33 @@ uint64_t BytesOf(const Session& session, const std::vector<ricci_type>& types) {
   return out;
 }
 
+// A program that calls functions of the host compiles where there are some of their names; these are never called.
+void AddStandIns(const Session& session, const std::map<std::string, uint64_t>& callbacks) {
+  ricci_callback f{};
+  f.hdr.size = sizeof f;
+  f.call = [](void*, const ricci_callback_call*) {
+    constexpr std::string_view kText = "info runs nothing";
+    return ricci_status_make(RICCI_INTERNAL, kText.data(), kText.size());
+  };
+  for (const auto& [name, uses] : callbacks) {
+    ricci_status_free(ricci_context_add_callback(session.context(), name.data(), name.size(), &f));
+  }
+}
+
 // Counted in the plan of the reference device, with all passes.
-void PrintCosts(const Session& session, const ricci_program* p) {
+void PrintCosts(const Session& session, const ricci_program* p) try {
   const Executable x = Compile(p, session.Device("ref"), 0);
   ricci_executable_stats stats{};
   stats.hdr.size = sizeof stats;
   ricci_executable_info(x.get(), &stats);
   std::printf("constants   %" PRIu64 " bytes\noperations  %" PRIu64 " floating, per run\n", stats.constant_bytes,
               stats.flops);
+} catch (const Failure& e) {
+  std::printf("operations  not counted, because the program does not compile: %s\n", e.what());
+}
+
+void PrintUses(const std::map<std::string, uint64_t>& uses) {
+  for (const auto& [name, n] : uses) std::printf("  %-22s %" PRIu64 "\n", name.c_str(), n);
 }
 
 void InfoOfProgram(const Session& session, const ricci_program* p, bool binary) {
@@ -69,10 +91,18 @@ void InfoOfProgram(const Session& session, const ricci_program* p, bool binary) 
               Types(session, s.params).c_str(), Types(session, s.results).c_str());
   std::printf("arguments   %" PRIu64 " bytes\nresults     %" PRIu64 " bytes\n", BytesOf(session, s.params),
               BytesOf(session, s.results));
+  std::erase_if(census.callbacks, [&](const auto& f) {
+    return ricci_context_callback(session.context(), f.first.data(), f.first.size()) != nullptr;
+  });
+  AddStandIns(session, census.callbacks);
   PrintCosts(session, p);
   std::printf("equations   %" PRIu64 ", in %zu program%s\n", census.equations, census.programs.size(),
               census.programs.size() == 1 ? "" : "s");
-  for (const auto& [primitive, uses] : census.uses) std::printf("  %-22s %" PRIu64 "\n", primitive.c_str(), uses);
+  PrintUses(census.uses);
+  if (census.callbacks.empty()) return;
+  std::printf("functions   %zu of the host, which a context must know to run it (ricci_context_add_callback)\n",
+              census.callbacks.size());
+  PrintUses(census.callbacks);
 }
 
 constexpr const char* kFormats[] = {"", "npy", "npz", "safetensors"};

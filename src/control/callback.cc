@@ -8,8 +8,10 @@
 #include "ricci/callback.h"
 #include "base/foreign_call.h"
 #include "control/callback_format.h"
+#include "control/control.h"
 #include "control/structural_row.h"
 #include "ir/parse.h"
+#include "ir/walk.h"
 #include "ricci/context.h"
 
 namespace ricci { inline namespace v0 { namespace control {
@@ -216,7 +218,24 @@ constexpr ricci_attr_spec kPrintAttrs[] = {Spec("fmt", RICCI_ATTR_STRING)};
 
 constexpr std::string_view kNotLinear = "transpose: not linear";
 
+bool IsCall(const prim::Row& row) {
+  return std::any_of(row.libraries.begin(), row.libraries.end(), [](const auto& l) { return l.launch == Call; });
+}
+
 }  // namespace
+
+std::vector<std::string> CallbacksOf(const ir::Program& p) {
+  std::vector<std::string> names;
+  for (const ir::Program* inner : ir::NestedFirst(p)) {
+    for (const ir::Equation& e : inner->equations) {
+      if (!IsCall(prim::Registry::Of(*inner).Get(e.prim))) continue;
+      const ricci_attr& a = *ir::FindAttr(e.attrs, "callback");
+      const std::string name(static_cast<const char*>(a.data), a.count);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
 
 constinit const StructuralRow kPureCallbackRow = {
     .name = "pure_callback",

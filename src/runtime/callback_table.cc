@@ -9,8 +9,6 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
-constexpr std::string_view kOurs = "ricci.";
-
 absl::Status CopyAll(const ricci_callback_call& c) {
   if (c.n_in != c.n_out) {
     return base::InvalidArgument("ricci.copy: called with ", base::Count(c.n_in, "operand"), " for ",
@@ -53,8 +51,8 @@ absl::Status Callbacks::Add(std::string_view name, const ricci_callback& given) 
     return base::InvalidArgument("callback ", name, ": call and batch are NULL");
   }
   if (name.empty()) return base::InvalidArgument("a callback needs a name");
-  if (name.substr(0, kOurs.size()) == kOurs) {
-    return base::InvalidArgument("callback ", name, ": names that begin with ", kOurs, " are reserved");
+  if (name.starts_with(kOurCallbacks)) {
+    return base::InvalidArgument("callback ", name, ": names that begin with ", kOurCallbacks, " are reserved");
   }
   const std::lock_guard lock(mutex_);
   if (!by_name_.emplace(name, f).second) {

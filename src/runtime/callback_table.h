@@ -13,6 +13,9 @@
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
+// What names begin with that no host can give.
+inline constexpr std::string_view kOurCallbacks = "ricci.";
+
 class Callbacks {
  public:
   Callbacks();

@@ -259,12 +259,41 @@ class Effects(unittest.TestCase):
         self.assertNotIn("debug", ricci.from_jax(f, X, debug=False).text)
 
 
+    def test_branches_that_only_raise(self):
+        def never_returns(_):
+            raise Failure("x is negative")
+
+        def checked(x):
+            """As equinox.error_if."""
+            shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+            return lax.cond((x < 0).any(), lambda: jax.pure_callback(never_returns, shape, x), lambda: x)
+
+        def chosen(x):
+            shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+            return lax.cond((x < 0).any(), lambda: jax.pure_callback(host_sine, shape, x), lambda: x)
+        with self.assertRaises(Failure):
+            ricci.from_jax(checked, X)(X)
+        for f in (checked, jax.jit(checked)):
+            f = ricci.from_jax(f, X, debug=False)
+            self.assertNotIn("callback", f.text)
+            near(f(X), X)
+        self.assertIn("pure_callback", ricci.from_jax(chosen, X, debug=False).text)
+
+
 LOG = []  # what callbacks were given
 
 
 class Names(unittest.TestCase):
     TEXT = ('program f(%x: f32[2]) { %y: f32[2], %n: i32[] = pure_callback(%x) callback="test.twice" '
             'results="f32[2], i32[]" return %y, %n }')
+
+    def test_are_listed_when_a_program_is_saved(self):
+        f = ricci.Program.parse(self.TEXT, context=ricci.Context())
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as log:
+            path = pathlib.Path(folder, "f.ricci")
+            f.save(path)
+        self.assertEqual(log.getvalue(), f"save: {path} calls 1 function of the host: test.twice; a context that runs it "
+                         "must know them: ricci_context_add_callback, in Python Context.add_callback\n")
 
     def test_of_a_context(self):
         context = ricci.Context()

@@ -1,5 +1,7 @@
 """Programs, executables and errors, without JAX."""
+import contextlib
 import gc
+import io
 import tempfile
 import threading
 import unittest
@@ -140,6 +142,12 @@ class Errors(unittest.TestCase):
     def test_unknown_option(self):
         with self.assertRaisesRegex(ricci.Error, "known"):
             ricci.Context(colour="red")
+
+    def test_log_goes_to_stderr(self):
+        f = ricci.Program.parse(SINE, context=ricci.Context(log_compiles=1))
+        with contextlib.redirect_stderr(io.StringIO()) as log:
+            ricci.Executable(f)
+        self.assertRegex(log.getvalue(), r"^compile f at <text>:1 key=\w+ device=cpu miss .*\n$")
 
 
 if __name__ == "__main__":

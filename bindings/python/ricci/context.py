@@ -5,6 +5,7 @@ Most programs need one, `default_context()`, which is made on first use.
 import collections
 import ctypes
 import os
+import sys
 import threading
 
 from . import _abi
@@ -16,11 +17,23 @@ from .callbacks import add_callback
 from .place import user_place
 
 
+_LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t)
+
+
+@_LOG
+def _log(_, level, text, length):
+    if sys.stderr is not None:  # the interpreter may be ending
+        print(ctypes.string_at(text, length).decode(errors="replace"), file=sys.stderr, flush=True)
+
+
+_hooks = struct(_abi.ricci_hooks, log=ctypes.cast(_log, ctypes.c_void_p))  # as long as the process, so are contexts
+
+
 class Context:
-    """A context with the built-in primitives and the backends `cpu` and `ref`.
+    """A context with the built-in primitives and the backends `cpu` and `ref`; its log goes to stderr.
 
     `plugins` are paths of shared objects to load too; `options` those of ricci_context_config (threads, vmap, ...), also
-    those of plugins (`**{"cuda.arch": "sm_90a"}`).
+    those of plugins (`**{"cuda.arch": "sm_90a"}`), all set before any plugin is added.
     """
 
     def __init__(self, plugins=(), **options):
@@ -30,12 +43,13 @@ class Context:
         self.lock = threading.RLock()
         self.callbacks, self.rule_names = [], {}  # what C calls as long as the context lives; names of batching rules
         created = handle()
-        lib.ricci_context_create(None, ctypes.byref(created))
+        with_log = struct(_abi.ricci_context_opts, hooks=ctypes.addressof(_hooks))
+        lib.ricci_context_create(ctypes.byref(with_log), ctypes.byref(created))
         self._handle = created
-        for rows in (lib.ricci_plugin_query_lax, lib.ricci_plugin_query_nn):
-            lib.ricci_context_add_plugin(self._handle, ctypes.cast(rows, ctypes.c_void_p))
         for key, value in options.items():
             self.config(key, value)
+        for rows in (lib.ricci_plugin_query_lax, lib.ricci_plugin_query_nn):
+            lib.ricci_context_add_plugin(self._handle, ctypes.cast(rows, ctypes.c_void_p))
         plugins = given.items("Context", "plugins", plugins, "paths")
         self.used = None  # (file, line) that compiled its first program
         for path in (find(CPU_PLUGIN), *plugins):

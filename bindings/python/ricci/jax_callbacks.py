@@ -4,6 +4,7 @@ As in JAX they get jax.Arrays, and their results have the dtypes that `jax_enabl
 the import. A name follows from the function, so that importing it again gives an equal program: a closure that is made
 anew for each trace is another function and gets a number.
 """
+import dis
 import functools
 import itertools
 import threading
@@ -141,6 +142,18 @@ def debug_print(importer, body, eqn):
     identity = p["fmt"], p["in_tree"], static, repr(p["np_printoptions"]), _key(p["logging_record"])
     run = functools.partial(eqn.primitive.impl, **p)
     return _emit_debug(importer, body, eqn, run, identity, f"jax.debug.print {p['fmt']!r}")
+
+
+def _returns(function):
+    """Whether a function can end other than by raising, as far as its code says."""
+    code = getattr(function, "__code__", None)
+    return code is None or any(i.opname.startswith(("RETURN_", "YIELD_")) for i in dis.get_instructions(code))
+
+
+def only_raises(jaxpr):
+    """Whether a jaxpr calls a function of the host that never returns."""
+    return any(eqn.primitive.name == "pure_callback" and not _returns(eqn.params["callback"].callback_func)
+               for eqn in jaxpr.eqns)
 
 
 CALLBACK_RULES = {"pure_callback": pure_callback, "io_callback": io_callback, "debug_callback": debug_callback,

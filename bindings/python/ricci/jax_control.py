@@ -11,7 +11,7 @@ from .builder import DType
 from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
-from .jax_callbacks import CALLBACK_RULES
+from .jax_callbacks import CALLBACK_RULES, only_raises
 from .jax_checkpoint import checkpoint
 from .jax_custom import custom_jvp, custom_vjp, linear_call
 from .jax_packages import PACKAGE_RULES
@@ -77,8 +77,14 @@ def _masked_step(importer, cond, step, n_cond):
 
 
 def cond(importer, body, eqn):
+    """Without `debug` a branch that only raises, as equinox.error_if makes, is left out with its condition."""
+    branches = eqn.params["branches"]
+    goes_on = [b for b in branches if importer.debug or not only_raises(b.jaxpr)]
+    if len(branches) == 2 and len(goes_on) == 1:
+        return body.builder.emit("call", body.reads(eqn.invars[1:]), len(eqn.outvars),
+                                 body=importer.program(goes_on[0]))
     return body.builder.emit("cond", body.reads(eqn.invars), len(eqn.outvars),
-                             branches=[importer.program(b) for b in eqn.params["branches"]])
+                             branches=[importer.program(b) for b in branches])
 
 
 def platform_index(importer, body, eqn):
