@@ -59,11 +59,10 @@ if(TARGET ricci_plugin_cuda)
 endif()
 
 # The documents, and the samples with a project that builds them against the prefix.
+include(${CMAKE_CURRENT_LIST_DIR}/documents.cmake)
 set(ricci_share ${CMAKE_INSTALL_DATADIR}/ricci)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)
 if(TARGET ricci_plugin_cpu)
-  install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt ${PROJECT_SOURCE_DIR}/samples/README.md
+  install(FILES ${PROJECT_SOURCE_DIR}/samples/prefix/CMakeLists.txt
                 ${PROJECT_SOURCE_DIR}/samples/hello.c ${PROJECT_SOURCE_DIR}/samples/add_device.h
                 ${PROJECT_SOURCE_DIR}/samples/sample_checks.h ${PROJECT_SOURCE_DIR}/samples/batch_first.h
                 ${PROJECT_SOURCE_DIR}/samples/type_text.h
@@ -73,9 +72,8 @@ if(TARGET ricci_plugin_cpu)
   endforeach()
 endif()
 
-# Plugins to begin with, each built by one command, and the page that explains them.
+# Plugins to begin with, each built by one command.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/templates DESTINATION ${ricci_share})
-install(FILES ${PROJECT_SOURCE_DIR}/samples/PLUGINS.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ricci)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/rust DESTINATION ${ricci_share} PATTERN target EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/julia DESTINATION ${ricci_share})
