@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/elements.h"
+#include "cli/interrupt.h"
 #include "cli/stored_arrays.h"
 #include "cli/trace_file.h"
 
@@ -27,16 +28,29 @@ void CheckNans(const Session& session, const Arguments& arguments, const Program
                            static_cast<uint32_t>(in.size())));
 }
 
+// Runs until the end or SIGINT, which may have to end a loop that never does.
+void RunUnlessInterrupted(const Session& session, const Program& p, const Executable& x, ricci_run_opts options,
+                          const std::vector<ricci_array*>& in, std::vector<ricci_array*>& out) {
+  const Interrupt interrupt;
+  options.cancel = Interrupt::word();
+  ricci_status* s = ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                                         static_cast<uint32_t>(out.size()), &options);
+  if (!Interrupt::came() || ricci_status_code(s) != RICCI_CANCELLED) return Check(s);
+  ricci_status_free(s);
+  const std::string loops = LoopsWithoutBound(session, p.get());
+  throw Failure("run: interrupted; " + (loops.empty() ? "every loop of the program has a bound"
+                                                      : "loops without a bound, which may never end: " + loops));
+}
+
 // Runs, with --profile reporting to that file.
-void RunOnce(const Arguments& arguments, const Program& p, const Executable& x, const std::vector<ricci_array*>& in,
-             std::vector<ricci_array*>& out) {
+void RunOnce(const Session& session, const Arguments& arguments, const Program& p, const Executable& x,
+             const std::vector<ricci_array*>& in, std::vector<ricci_array*>& out) {
   const auto path = arguments.option("profile");
   Profile profile;
   ricci_run_opts options = ricci_run_opts_default();
   if (path) options.profile = profile.hook();
   profile.Begin();
-  Check(ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                             static_cast<uint32_t>(out.size()), &options));
+  RunUnlessInterrupted(session, p, x, options, in, out);
   profile.End();
   if (!path) return;
   ricci_str name{};
@@ -53,7 +67,7 @@ void Run(const Session& session, const Arguments& arguments) {
   std::vector<ricci_array*> in, out(s.results.size());
   for (const Array& a : inputs) in.push_back(a.get());
   CheckNans(session, arguments, p, in);
-  RunOnce(arguments, p, x, in, out);
+  RunOnce(session, arguments, p, x, in, out);
   std::vector<Array> results;
   for (ricci_array* a : out) results.push_back(Own(a));
   if (const auto path = arguments.option("output")) return SaveResults(session, *path, results);
