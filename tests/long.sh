@@ -3,10 +3,10 @@
 #
 # JAX's results of all cases computed again and replayed; all tests of the simulated GPU, with the laws of all rows,
 # each call of the driver failing with each code, and NVRTC compiling every text for three architectures; the laws with
-# AddressSanitizer; 50,000 texts with hostile integers; 3,000 random programs compared with JAX, 20,000 run on the
-# simulated GPU, 5,000 compiled ahead of time and 500 for AArch64; then random programs, by default for an hour. Texts and
-# programs are from a seed that rotates with the commit. A failure prints the smallest program found and the line that
-# repeats it.
+# AddressSanitizer; 50,000 texts with hostile integers, a quarter of them binary files with hostile bytes whose checksums
+# fit; 3,000 random programs compared with JAX, 20,000 run on the simulated GPU, 5,000 compiled ahead of time and 500 for
+# AArch64; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the commit.
+# A failure prints the smallest program found and the line that repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}

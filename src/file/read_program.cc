@@ -167,10 +167,20 @@ class Reader {
     if (!splat && blob.bytes.size() != t.bytes) {
       return Damaged("a constant of ", ToText(t), " has ", base::Count(blob.bytes.size(), "byte"));
     }
+    if (!AreElements(t.dtype, blob.bytes)) {
+      return Damaged("a constant of ", ToText(t), " has bytes that are no ", types::Info(t.dtype).name);
+    }
     if (blob.data == nullptr) blob.data = DataOf(blob.bytes);
     RICCI_ASSIGN(const ricci_val v, b.Constant(type, splat, blob.data));
     values.push_back(v);
     return absl::OkStatus();
+  }
+
+  // Not every byte is one of the types that use fewer bits.
+  static bool AreElements(uint32_t dtype, std::string_view bytes) {
+    const unsigned most = dtype == RICCI_BOOL ? 1 : dtype == RICCI_F4E2M1FN ? 15 : 255;
+    return most == 255 ||
+           std::all_of(bytes.begin(), bytes.end(), [&](char b) { return static_cast<unsigned char>(b) <= most; });
   }
 
   // A file of another writer may hold constants that are not aligned as ours are: these are copied.

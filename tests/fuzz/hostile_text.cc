@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "fuzz/hostile_file.h"
 #include "fuzz/program_transforms.h"
 #include "fuzz/variation.h"
 #include "ir/walk.h"
@@ -33,6 +34,7 @@ constexpr int64_t kHostile[] = {0,
                                 INT64_MAX,
                                 INT64_MIN,
                                 INT64_MIN + 1};
+constexpr double kFiles = 0.25;  // of all trials: files in place of texts
 constexpr int kMostRepairs = 200;
 constexpr int64_t kMostWork = 200'000;  // elements of a program that is run, times the trips of its loops
 constexpr double kMostSeconds = 20;     // of processor time, under a sanitizer too
@@ -130,11 +132,9 @@ class Hostile {
   Complaint Run() {
     Palette palette;
     palette.max_elements = 512;
-    text_ = Mutated(dice_, PrintProgram(Draw(palette).get()), totals_);
-    ++totals_.texts;
-    const Program p = Read();
+    const Program drawn = Draw(palette);
+    const Program p = Dice(seed_ ^ 0x66696c65).Chance(kFiles) ? ReadFile(drawn) : ReadText(drawn);
     if (p == nullptr) return complaint_;
-    ++totals_.accepted;
     Complaint c = Try(p);
     const Program other = c ? nullptr : Transformed(p);
     if (!c && !complaint_ && other != nullptr) c = Try(other);
@@ -161,8 +161,29 @@ class Hostile {
     if (ours) complaint_ = Text(what, ": code ", e.code(), ": ", e.message());
   }
 
+  // Null if the file is refused.
+  Program ReadFile(const Program& drawn) {
+    text_ = PrintProgram(drawn.get());
+    ++totals_.files;
+    const std::string bytes = MutatedFile(dice_, FileOf(drawn, /*binary=*/true));
+    ricci_program* raw = nullptr;
+    ricci_status* s = ricci_program_deserialize(ctx_.get(), bytes.data(), bytes.size(), "", 0, &raw);
+    if (s != nullptr) return Judge("file", Error(s), false), nullptr;
+    ++totals_.files_accepted;
+    const Program p = Own(raw);
+    Check(ricci_program_verify(raw));
+    return p;
+  }
+
   // Null if the text is refused.
-  Program Read() {
+  Program ReadText(const Program& drawn) {
+    text_ = Mutated(dice_, PrintProgram(drawn.get()), totals_);
+    ++totals_.texts;
+    const Program p = ReadRepaired();
+    if (p != nullptr) ++totals_.accepted;
+    return p;
+  }
+  Program ReadRepaired() {
     for (int repairs = 0; repairs < kMostRepairs; ++repairs) {
       ricci_program* raw = nullptr;
       ricci_status* s = ricci_program_parse(ctx_.get(), text_.data(), text_.size(), "", 0, &raw);
@@ -284,11 +305,12 @@ void TryHostileText(uint64_t seed, const TrialOptions& options, HostileTotals& t
 
 void PrintHostileTotals(const HostileTotals& t) {
   std::printf(
-      "%lld hostile texts, %lld types repaired, %lld accepted, %lld transformed, %lld ran, slowest %.2f s, %lld "
-      "failures\nchanged:",
+      "%lld hostile texts, %lld types repaired, %lld accepted; %lld hostile files, %lld accepted; %lld transformed, "
+      "%lld "
+      "ran, slowest %.2f s, %lld failures\nchanged:",
       static_cast<long long>(t.texts), static_cast<long long>(t.repaired), static_cast<long long>(t.accepted),
-      static_cast<long long>(t.transformed), static_cast<long long>(t.ran), t.slowest,
-      static_cast<long long>(t.failures));
+      static_cast<long long>(t.files), static_cast<long long>(t.files_accepted), static_cast<long long>(t.transformed),
+      static_cast<long long>(t.ran), t.slowest, static_cast<long long>(t.failures));
   for (const auto& [name, n] : t.changed) std::printf(" %s %lld", name.c_str(), static_cast<long long>(n));
   std::printf("\n");
 }
