@@ -132,6 +132,39 @@ TEST(ArraysInLoops, AreLoops) {
   EXPECT_LE(Count(r.Dump(r.Parse(ArraysInLoop(100)), "native", "cpu")).lines, 16 * 100);
 }
 
+// Every carry becomes a phi at the head of the loop, which no cut may divide: carry i moves to i - 1, in five trips.
+std::string ManyCarries(int n, const std::string& loop) {
+  std::ostringstream in, params, results, next;
+  for (int i = 0; i < n; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    in << comma << "%c" << i;
+    params << comma << "%c" << i << ": f32[]";
+    results << comma << "%r" << i << ": f32[]";
+    next << comma << "%c" << (i + 1) % n;
+  }
+  std::ostringstream t;
+  t << "program f(" << params.str() << ") {\n" << results.str() << " = ";
+  if (loop == "scan") {
+    t << "scan(" << in.str() << ") length=5 num_consts=0 num_carry=" << n << " body=program(" << params.str()
+      << ") {\nreturn " << next.str() << " }\n";
+  } else {
+    t << "while(" << in.str() << ") cond_nconsts=0 body_nconsts=0 cond=program(" << params.str()
+      << ") {\n%z: f32[] = constant 5.0\n%p: bool[] = ne(%c0, %z)\nreturn %p } body=program(" << params.str()
+      << ") {\nreturn " << next.str() << " }\n";
+  }
+  t << "return %r0\n}";
+  return t.str();
+}
+
+TEST(Loops, OfHundredsOfCarries) {
+  ProgramRunner r;
+  std::vector<Numbers> in;
+  for (int i = 0; i < 500; ++i) in.push_back({static_cast<double>(i)});
+  for (const char* loop : {"scan", "while"}) {
+    EXPECT_EQ(r.Run(r.Parse(ManyCarries(500, loop)), in, "cpu")[0][0], 5) << loop;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, FlatPrograms,
                          ::testing::Values(Kind{"updates", Updates}, Kind{"large_updates", LargeUpdates},
                                            Kind{"cases", Cases}, Kind{"pieces", Pieces}, Kind{"stacked", Stacked},
