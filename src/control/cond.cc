@@ -43,24 +43,28 @@ absl::Status LowerBranch(ricci_kernel_builder* k, const StructuralOp& h, size_t 
       ricci_kernel_inline(k, Branches(h)[i], in.data(), h.op.n_in - 1, out.data(), nullptr, h.op.n_out));
 }
 
-// if (index <= 0) branch 0 else if (index <= 1) branch 1 ... else the last.
+// Branches `first` to before `last`, by halves: a branch is as deep in the kernel as the logarithm of their number.
+absl::Status LowerBranches(ricci_kernel_builder* k, const StructuralOp& h, ricci_sval index, size_t first,
+                           size_t last) {
+  if (last - first == 1) return LowerBranch(k, h, first);
+  const size_t middle = first + (last - first) / 2;
+  const auto last_below = static_cast<int32_t>(middle - 1);
+  ricci_sval c, below;
+  RICCI_K(ricci_kernel_const(k, RICCI_I32, &last_below, &c));
+  const ricci_sval pair[] = {index, c};
+  RICCI_K(ricci_kernel_scalar(k, RICCI_S_LE, 0, pair, 2, &below));
+  RICCI_K(ricci_kernel_if(k, below));
+  RICCI_TRY(LowerBranches(k, h, index, first, middle));
+  RICCI_K(ricci_kernel_else(k));
+  RICCI_TRY(LowerBranches(k, h, index, middle, last));
+  RICCI_K(ricci_kernel_end(k));
+  return absl::OkStatus();
+}
+
 absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) {
-  const size_t n = Branches(h).size();
   ricci_sval index;
   RICCI_K(ricci_kernel_load(k, ricci_kernel_operand(k, 0), nullptr, 0, &index));
-  for (size_t i = 0; i + 1 < n; ++i) {
-    const auto number = static_cast<int32_t>(i);
-    ricci_sval c, is_i;
-    RICCI_K(ricci_kernel_const(k, RICCI_I32, &number, &c));
-    const ricci_sval pair[] = {index, c};
-    RICCI_K(ricci_kernel_scalar(k, RICCI_S_LE, 0, pair, 2, &is_i));
-    RICCI_K(ricci_kernel_if(k, is_i));
-    RICCI_TRY(LowerBranch(k, h, i));
-    RICCI_K(ricci_kernel_else(k));
-  }
-  RICCI_TRY(LowerBranch(k, h, n - 1));
-  for (size_t i = 0; i + 1 < n; ++i) RICCI_K(ricci_kernel_end(k));
-  return absl::OkStatus();
+  return LowerBranches(k, h, index, 0, Branches(h).size());
 }
 
 constexpr std::string_view kExamples =

@@ -125,5 +125,28 @@ TEST_F(RepeatedWork, GradientsOfPairsToo) {
   ExpectSameAsReference(back, 1e-3);
 }
 
+// A hundred branches, one for each element of a batch and both ends: found by halves, not one after the other.
+TEST_F(RepeatedWork, BranchesAreFoundByHalves) {
+  std::string branches;
+  for (int i = 0; i < 100; ++i) {
+    branches += base::Cat(i == 0 ? "" : ", ", "program(%x: f32[]) { %k: f32[] = constant ", i,
+                          ".5  %y: f32[] = mul(%x, %k)  return %y }");
+  }
+  const std::string text =
+      base::Cat("program f(%x: f32[110]) { %n: i32[110] = iota() dtype=i32 shape=[110] dimension=0\n",
+                " %r: f32[110] = vmap(%n, %x) size=110 in_axes=[0,0] out_axes=[0] axis_name=\"\" schedule=\"lanes\" ",
+                "body=program(%n: i32[], %x: f32[]) { %five: i32[] = constant 5  %i: i32[] = sub(%n, %five)\n",
+                " %y: f32[] = cond(%i, %x) branches=[", branches, "]\n return %y }\n return %r }");
+  const auto l = Lower(text);
+  int depth = 0, deepest = 0;
+  for (const ricci_inst& inst : l->kernels.at(0).insts) {
+    depth += inst.op == RICCI_K_IF;
+    depth -= inst.op == RICCI_K_END && depth > 0;
+    deepest = std::max(deepest, depth);
+  }
+  EXPECT_EQ(deepest, 7);
+  ExpectSameAsReference(text);
+}
+
 }  // namespace
 }  // namespace ricci::testing
