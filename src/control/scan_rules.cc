@@ -1,5 +1,6 @@
 // The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
-// set, so there are at most as many rounds as carries.
+// set, and after some rounds what depends on it is set at once (carry_rounds).
+#include "control/carry_rounds.h"
 #include "control/computed_again.h"
 #include "control/invariant_residuals.h"
 #include "control/partition.h"
@@ -47,10 +48,11 @@ absl::Status ScanJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a)
   Mask active = NonZero(tangents), instantiate(s.body->n_results(), 0);
   const std::span<uint8_t> carry(active.data() + s.n_consts, s.n_carry);
   transform::JvpProgram jvp;
+  ForwardRounds rounds(*s.body, s.n_consts, /*tangents=*/true);
   do {
     std::copy(carry.begin(), carry.end(), instantiate.begin());
     RICCI_ASSIGN(jvp, transform::Jvp(*s.body, active, instantiate));
-  } while (Merge(carry, MaskView(jvp.nonzero).first(s.n_carry)));
+  } while (rounds.Merge(carry, MaskView(jvp.nonzero).first(s.n_carry)));
 
   // jvp.program: consts carry xs, their tangents -> carry ys, their tangents. The new body has the tangents of each
   // part after its primals.
@@ -152,10 +154,11 @@ absl::Status ScanPartialEval(const StructuralOp& h, const ricci_partial_eval_arg
   Mask unknown_in = Not(MaskView(a.is_known, h.op.n_in)), force(s.body->n_results(), 0);
   const std::span<uint8_t> carry(unknown_in.data() + s.n_consts, s.n_carry);
   transform::PartialEvalProgram split;
+  ForwardRounds rounds(*s.body, s.n_consts);
   do {
     std::copy(carry.begin(), carry.end(), force.begin());
     RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, saving));
-  } while (Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
+  } while (rounds.Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
 
   // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals. A residual that is the same on
   // every trip is a const of the unknown half; all others are stacked, one slice per trip.
@@ -294,10 +297,11 @@ absl::Status ScanBatch(Builder& b, const StructuralOp& h, const ricci_batch_args
   Mask batched = IsBatched(a, h.op.n_in), force(s.body->n_results(), 0);
   const std::span<uint8_t> carry(batched.data() + s.n_consts, s.n_carry);
   transform::BatchProgram batch;
+  ForwardRounds rounds(*s.body, s.n_consts);
   do {
     std::copy(carry.begin(), carry.end(), force.begin());
     RICCI_ASSIGN(batch, transform::Batch(*s.body, batched, a.axis_size, axis, force));
-  } while (Merge(carry, MaskView(batch.out_batched).first(s.n_carry)));
+  } while (rounds.Merge(carry, MaskView(batch.out_batched).first(s.n_carry)));
   // Consts and carry have the batch first; an x has the trip first, then the batch.
   Vals in(a.in, a.in + h.op.n_in);
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
@@ -323,9 +327,10 @@ absl::Status ScanDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a)
   const Mask droppable(h.op.n_in, 1);
   const std::span<uint8_t> carry(used.data(), s.n_carry);
   transform::PrunedProgram pruned;
+  BackwardRounds rounds(*s.body, s.n_consts);
   do {
     RICCI_ASSIGN(pruned, transform::Prune(*s.body, used, droppable));
-  } while (Merge(carry, MaskView(pruned.used_params).subspan(s.n_consts, s.n_carry)));
+  } while (rounds.Merge(carry, MaskView(pruned.used_params).subspan(s.n_consts, s.n_carry)));
   // A used carry stays a parameter even if no trip reads it.
   Mask keep = pruned.used_params;
   for (uint32_t i = 0; i < s.n_carry; ++i) keep[s.n_consts + i] = used[i];

@@ -1,5 +1,6 @@
 // The transforms of while.
 #include "control/call.h"
+#include "control/carry_rounds.h"
 #include "control/partition.h"
 #include "control/scan.h"
 #include "control/while_loop.h"
@@ -31,9 +32,10 @@ absl::Status WhileJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a
   Mask active = NonZero(tangents);
   const std::span<uint8_t> carry(active.data() + w.n_body, w.n_carry);
   transform::JvpProgram jvp;
+  ForwardRounds rounds(*w.body, w.n_body, /*tangents=*/true);
   do {
     RICCI_ASSIGN(jvp, transform::Jvp(*w.body, active, Mask(carry.begin(), carry.end())));
-  } while (Merge(carry, jvp.nonzero));
+  } while (rounds.Merge(carry, jvp.nonzero));
   // jvp.program: consts carry, their tangents. The new body has the tangents of each part after its primals.
   const uint32_t d_consts_n = Count(MaskView(active).first(w.n_body)), d_carry_n = Count(carry);
   const auto [consts, k, d_consts, d_k] = Partition({w.n_body, w.n_carry, d_consts_n, d_carry_n});
@@ -132,10 +134,11 @@ absl::StatusOr<KnownPart> KnownPartOf(const WhileParts& w, MaskView known_in) {
   // Reverse mode splits what a custom_vmap holds, so its parts are what is known or not.
   RICCI_ASSIGN(const ProgramRef whole, WithoutBatchRules(*w.body));
   KnownPart out{.in = {known_in.begin(), known_in.end()}, .body = {}};
+  ForwardRounds rounds(*whole, w.n_body);
   for (;;) {
     Mask unknown = Not(out.carry(w));
     RICCI_ASSIGN(out.body, transform::PartialEval(*whole, out.in, unknown));
-    if (!Merge(unknown, Not(out.body.out_known))) return out;
+    if (!rounds.Merge(unknown, Not(out.body.out_known))) return out;
     for (uint32_t i = 0; i < w.n_carry; ++i) out.in[w.n_body + i] = !unknown[i];
   }
 }
@@ -196,6 +199,7 @@ absl::Status WhileBatch(Builder& b, const StructuralOp& h, const ricci_batch_arg
   Mask batched = IsBatched(a, h.op.n_in);
   const std::span<uint8_t> carry(batched.data() + w.n_cond + w.n_body, w.n_carry);
   transform::BatchProgram body, cond;
+  ForwardRounds rounds(*w.body, w.n_body);
   auto round = [&]() -> absl::StatusOr<bool> {
     Mask cond_in(batched.begin(), batched.begin() + w.n_cond);
     cond_in.insert(cond_in.end(), carry.begin(), carry.end());
@@ -204,7 +208,7 @@ absl::Status WhileBatch(Builder& b, const StructuralOp& h, const ricci_batch_arg
                                         Mask(carry.begin(), carry.end())));
     Mask after = body.out_batched;
     if (cond.out_batched[0]) std::fill(after.begin(), after.end(), 1);  // an element that has ended keeps its carry
-    return Merge(carry, after);
+    return rounds.Merge(carry, after);
   };
   for (bool changed = true; changed;) {
     RICCI_ASSIGN(changed, round());
@@ -259,9 +263,10 @@ absl::Status WhileDce(Builder* b, const StructuralOp& h, const ricci_dce_args& a
   Mask used(a.used_out, a.used_out + h.op.n_out);
   Merge(used, MaskView(cond.used_params).subspan(w.n_cond));
   transform::PrunedProgram body;
+  BackwardRounds rounds(*w.body, w.n_body);
   do {
     RICCI_ASSIGN(body, transform::Prune(*w.body, used, body_all));
-  } while (Merge(used, MaskView(body.used_params).subspan(w.n_body)));
+  } while (rounds.Merge(used, MaskView(body.used_params).subspan(w.n_body)));
   Mask keep_cond(cond.used_params.begin(), cond.used_params.begin() + w.n_cond);
   Mask keep_body(body.used_params.begin(), body.used_params.begin() + w.n_body);
   const uint32_t nc = Count(keep_cond), nb = Count(keep_body);

@@ -4,6 +4,7 @@
 #include "pass/lowered_program.h"
 #include "transform/dead_code.h"
 #include "transform/grad.h"
+#include "transform/partial_eval.h"
 #include "transform/vmap.h"
 
 namespace ricci::testing { namespace {
@@ -163,6 +164,56 @@ TEST_F(BodyVisits, GradientsVisitABodyOnce) {
 
 TEST_F(BodyVisits, PassesVisitABodyOnce) {
   ExpectFlat("lower", [](const ir::Program& f) { return pass::Lower(f, {.target = pass::Target("cpu")}).status(); });
+}
+
+// A delay line: every trip moves each of `n` carries to the one before it, so a flag of the last one takes n trips to
+// reach the first. The result is the first one.
+std::string DelayLine(std::string_view loop, int n) {
+  std::string params, in, out, results;
+  for (int i = 0; i < n; ++i) {
+    const std::string_view comma = i == 0 ? "" : ", ";
+    params += base::Cat(comma, "%x", i, ": f64[]");
+    in += base::Cat(comma, "%x", i);
+    results += base::Cat(comma, "%r", i, ": f64[]");
+    out += i + 1 == n ? base::Cat(comma, "%p") : base::Cat(comma, "%x", i + 1);
+  }
+  return base::Cat("program f(", params, ") {\n", results, " = ", loop == "scan" ? "scan(" : "while(", in, ") ",
+                   loop == "scan" ? base::Cat("length=2 num_consts=0 num_carry=", n)
+                                  : base::Cat("cond_nconsts=0 body_nconsts=0 cond=program(", params,
+                                              ") {\n%o: f64[] = constant 1.0\n%p: bool[] = lt(%o, %o)\nreturn %p }"),
+                   " body=program(", params, ") {\n%p: f64[] = test.probe(%x", n - 1, ")\nreturn ", out,
+                   " }\nreturn %r0 }");
+}
+
+TEST_F(BodyVisits, FlagsOfManyCarriesTakeABoundedNumberOfRounds) {
+  using Run = std::function<absl::Status(const ir::Program&)>;
+  const auto last = [](const ir::Program& f) {
+    transform::Mask mask(f.n_params(), 0);
+    mask.back() = 1;
+    return mask;
+  };
+  const std::pair<std::string_view, Run> transforms[] = {
+      {"prune", [](const ir::Program& f) { return transform::Prune(f, transform::Mask(1, 1)).status(); }},
+      {"jvp", [&](const ir::Program& f) { return transform::Jvp(f, last(f)).status(); }},
+      {"batch", [&](const ir::Program& f) { return transform::Batch(f, last(f), 3, "").status(); }},
+      {"partial evaluation", [&](const ir::Program& f) {
+         return transform::PartialEval(f, transform::Not(last(f)), transform::Mask(1, 0)).status();
+       }}};
+  for (const std::string_view loop : {"scan", "while"}) {
+    for (const auto& [name, run] : transforms) {
+      const auto calls = [&](int n) {
+        ricci_program* f = Parse(DelayLine(loop, n));
+        if (f == nullptr) return uint64_t{0};
+        probe.calls = 0;
+        EXPECT_EQ(run(*ir::FromAbi(f)), absl::OkStatus()) << name << " of " << loop;
+        ricci_program_release(f);
+        return probe.calls;
+      };
+      const uint64_t few = calls(100), many = calls(400);
+      EXPECT_GT(few, 0) << name << " of " << loop;
+      EXPECT_LE(many, few) << name << " of " << loop;
+    }
+  }
 }
 
 }  // namespace
