@@ -3,10 +3,13 @@
 // Modes: `clip` clamps a position so that its window lies inside, `fill` gives fill_value if it would not,
 // `promise_in_bounds` behaves as clip. Without fill_value the fill is NaN, the lowest signed and the highest unsigned
 // integer, true. Linear in x; its transpose sums the cotangent's windows with scatter-add. If the positions are known
-// and one slice reaches them (one window, or single elements at even steps along one dimension), it becomes that slice.
+// and one slice reaches them (one window, or single elements at even steps along one dimension), it becomes that slice;
+// a few large windows become a concatenation of slices, whose elements are where a kernel can find or put them without
+// an index.
 #include <limits>
 #include <optional>
 
+#include "slice_of.hpp"
 #include "window_dims.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -229,11 +232,46 @@ Value EvenSteps(const Eqn& e, const WindowDims& d, const Value& x, std::span<con
   return rules::MoveDim(step < 0 ? rev(part, {&along, 1}) : part, along, d.Counting()[0]);
 }
 
+// A copy of an array that is moved by known distances, another one for each of its rows (streaming on a lattice).
+constexpr int64_t kFewWindows = 32, kLargeWindow = 64;  // elements, at least
+
+Value FewWindows(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> positions) {
+  const Dims sizes = e.ints("slice_sizes");
+  const auto words = static_cast<int64_t>(d.start_map.size()), n = static_cast<int64_t>(positions.size()) / words;
+  const int64_t counting = d.Counting()[0];
+  Shape one(e.out().shape().begin(), e.out().shape().end());
+  one[static_cast<size_t>(counting)] = 1;
+  Values windows;
+  for (int64_t i = 0; i < n; ++i) {
+    Shape start(sizes.size(), 0), limit(sizes.begin(), sizes.end());
+    const auto move = [&](int64_t along, int64_t to) {
+      start[static_cast<size_t>(along)] = to;
+      limit[static_cast<size_t>(along)] += to;
+    };
+    for (int64_t j = 0; j < words; ++j) {
+      const std::optional<int64_t> known =
+          KnownStart(e, d.start_map[static_cast<size_t>(j)], positions[static_cast<size_t>(i * words + j)]);
+      if (!known) return {};
+      move(d.start_map[static_cast<size_t>(j)], *known);
+    }
+    if (!d.operand_batch.empty()) move(d.operand_batch[0], i);
+    windows.push_back(reshape(SliceOf(x, start, limit), one));
+  }
+  return concatenate(windows, counting);
+}
+bool AreFewWindows(const Eqn& e, const WindowDims& d) {
+  const Dims listed = e.in(1).shape();
+  const int64_t n = listed[0];
+  return listed.size() == 2 && n > 1 && n <= kFewWindows && !d.start_map.empty() &&
+         e.out().elements() / n >= kLargeWindow;
+}
+
 Value Simpler(const Eqn& e, std::span<const Value> in) {
   const WindowDims d(e, kNames);
   const Shape positions = KnownIntegers(in[1]);
   if (positions.empty() || e.in(0).elements() == 0) return {};
   if (positions.size() == d.start_map.size()) return OneWindow(e, d, in[0], positions);
+  if (AreFewWindows(e, d)) return FewWindows(e, d, in[0], positions);
   const bool single_elements = d.start_map.size() == 1 && d.operand_batch.empty() && e.in(1).rank() == 2 &&
                                rules::Contains(d.dropped, d.start_map[0]) && d.dropped.size() == 1;
   return single_elements ? EvenSteps(e, d, in[0], positions) : Value{};

@@ -35,6 +35,7 @@ constexpr ProgramStage kProgramStages[] = {
     {"inline", InlineCalls, Need::kAlways},
     {"batch_effects", BatchEffects, Need::kAlways},
     // From here on it is fixed how often an effect happens.
+    {"sink_constants", SinkConstants},
     {"dce", Dce},
     {"fold", Fold},
     {"simplify", Simplify},
