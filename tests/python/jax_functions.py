@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental.ode import odeint
-from jax.scipy import integrate, linalg, optimize, signal, sparse, special, stats
+from jax.scipy import integrate, optimize, signal, special, stats
 
+from linear_algebra_functions import lax_linalg, numpy_linalg, scipy_linalg
 from unusual_functions import unusual
 
 _RNG = np.random.default_rng(0)
@@ -93,26 +94,6 @@ def _numpy():
     yield "fft", lambda a: jnp.abs(jnp.fft.fft(a)), (x,)
     yield "rfft_pair", lambda a: jnp.fft.irfft(jnp.fft.rfft(a) * 2, 5), (v,)
     yield "apply_along", lambda a: jnp.apply_along_axis(jnp.cumsum, 1, a), (m,)
-
-
-def _linear_algebra():
-    a, b = definite(3), real(3)
-    for name in "inv det cholesky norm slogdet eigvalsh svdvals qr pinv cond matrix_rank".split():
-        yield name, getattr(jnp.linalg, name), (a,)
-    for name in ("eigh", "svd"):  # the signs of their vectors are arbitrary
-        yield name, lambda x, f=getattr(jnp.linalg, name): [jnp.abs(y) for y in f(x)], (a,)
-    yield "solve", jnp.linalg.solve, (a, b)
-    yield "lstsq", lambda x, y: jnp.linalg.lstsq(x, y)[0], (a, b)
-    yield "matrix_power", lambda x: jnp.linalg.matrix_power(x, 3), (a,)
-    yield "multi_dot", lambda x, y: jnp.linalg.multi_dot([x, x, y]), (a, b)
-    yield "expm", linalg.expm, (a / 8,)
-    yield "cho_solve", lambda x, y: linalg.cho_solve(linalg.cho_factor(x), y), (a, b)
-    yield "lu_solve", lambda x, y: linalg.lu_solve(linalg.lu_factor(x), y), (a, b)
-    yield "solve_triangular", lambda x, y: linalg.solve_triangular(x, y, lower=True), (a, b)
-    yield "block_diag", linalg.block_diag, (a, real(2, 2))
-    yield "sqrtm", lambda x: jnp.abs(linalg.sqrtm(x)), (a,)
-    yield "cg", lambda x, y: sparse.linalg.cg(lambda v: x @ v, y, maxiter=8)[0], (a, b)
-    yield "toeplitz", linalg.toeplitz, (b,)
 
 
 def _special():
@@ -226,5 +207,6 @@ def _loops():
     yield "welch", lambda a: signal.welch(a, nperseg=8)[1], (real(16),)
 
 
-GROUPS = {"numpy": _numpy, "linear_algebra": _linear_algebra, "special": _special, "stats": _stats, "nn": _nn,
+GROUPS = {"numpy": _numpy, "numpy_linalg": numpy_linalg, "scipy_linalg": scipy_linalg,
+          "lax_linalg": lax_linalg, "special": _special, "stats": _stats, "nn": _nn,
           "random": _random, "loops": _loops, "unusual": unusual}

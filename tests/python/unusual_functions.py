@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.lax.lax import tie_p
 
 X = np.array([0.5, 1.5, -0.25], np.float32)
 M = np.arange(9, dtype=np.float32).reshape(3, 3) / 9 + np.eye(3, dtype=np.float32)
@@ -133,6 +134,25 @@ def _types():
     yield "raw_key", lambda k: (jax.random.normal(k, (3,)), jax.random.fold_in(k, 3)), (jax.random.PRNGKey(3),)
 
 
+def _primitives():
+    """Operands and attributes that jax.lax takes and jax.numpy does not make."""
+    ints, key = np.arange(3, dtype=np.int32), jax.random.split(jax.random.key(4), 3)
+    yield "conj_of_reals", lambda x: lax.real(lax.conj(x)) + lax.imag(lax.conj(x)), (X,)
+    yield "dot_of_two_dtypes", lambda x, i: (lax.dot(i, x), lax.dot(x, i), lax.dot(i, i)), (X, ints)
+    yield "equal_keys", lambda k: (k == k[::-1], k != k[0]), (key,)
+    yield "truths", lambda m: jnp.linalg.svd(m, 0, 0), (M,)
+    yield "empty", lambda x: (lax.empty((2, 3), np.float32) * 0 + x, jnp.empty_like(x) * 0), (X,)
+    yield "tied", lambda x: lax.optimization_barrier(x) + tie_p.bind(x, 2 * x), (X,)
+    yield "sunk", lambda x: (lax.dce_sink(x * 2), x * 3)[1], (X,)
+    wide = jnp.stack([M[0], M[1] * 2, M[2], M[2]])[None]  # [1, 4, 3]
+    scales = jnp.array([[[0.5, 2, 1]] * 2], jnp.float8_e8m0fnu)  # one for two rows
+    yield "scaled_dot", lambda a: lax.scaled_dot(a.transpose(0, 2, 1), a, lhs_scale=scales.transpose(0, 2, 1),
+                                                 rhs_scale=scales), (wide.astype(jnp.bfloat16),)
+    twice = jax.custom_vjp(jnp.sin)
+    twice.defvjp(lambda x: (jnp.sin(x), jnp.exp(x)), lambda r, ct: (2 * ct * r,), optimize_remat=True)
+    yield "residuals_of_a_rematerialized_rule", lambda x: jax.grad(lambda y: twice(y).sum())(x), (X,)
+
+
 def unusual():
-    for group in (_custom, _axes, _control, _types):
+    for group in (_custom, _axes, _control, _primitives, _types):
         yield from group()

@@ -8,6 +8,7 @@ from jax._src import core
 from . import _abi
 from ._library import Error
 from .builder import DType
+from .dtypes import number_of
 from .jax_apply import is_apply, scatter_apply
 from .jax_attributes import attributes_of, window_attributes
 from .jax_batching import custom_vmap
@@ -20,12 +21,13 @@ from .jax_sparse import SPARSE_RULES
 
 
 def call(importer, body, eqn):
-    """jit, closed_call and their like: a jaxpr under whatever name.
+    """jit, closed_call and their like: a jaxpr under whatever name. That of remat_opt, which is what a custom_vjp with
+    optimize_remat becomes in its derivative, computes results and residuals.
 
     In a checkpoint it is inlined: results of a call are saved whatever the policy says, those of its equations are not.
     """
     p = eqn.params
-    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr") if name in p)
+    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr", "fwd_jaxpr") if name in p)
     closed = held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
     program = importer.program(closed, str(p.get("name", "")))
     if importer.policies:
@@ -111,6 +113,42 @@ def forward(importer, body, eqn):
     return body.reads(eqn.invars)
 
 
+def dot_general(importer, body, eqn):
+    """Of operands of two dtypes too: the result has the dtype that both are promoted to."""
+    attributes = attributes_of("dot_general", eqn.params)
+    if eqn.invars[0].aval.dtype != eqn.invars[1].aval.dtype:
+        attributes.setdefault("preferred_element_type", DType(number_of(eqn.outvars[0].aval.dtype)))
+    return body.builder.emit("dot_general", body.reads(eqn.invars), **attributes)
+
+
+def conj(importer, body, eqn):
+    """JAX takes a real number for a complex one."""
+    if np.issubdtype(eqn.invars[0].aval.dtype, np.complexfloating):
+        return importer.same(body, eqn)
+    (x,) = body.reads(eqn.invars)
+    return body.builder.emit("complex", [x, body.zeros(eqn.invars[0].aval)])
+
+
+def equality(importer, body, eqn):
+    """Keys are equal if all of their words are."""
+    if not is_key_dtype(eqn.invars[0].aval.dtype):
+        return importer.same(body, eqn)
+    build, shape = body.builder, eqn.outvars[0].aval.shape
+    words = [build.emit("random_unwrap", [build.expand(x, shape)])[0] for x in body.reads(eqn.invars)]
+    all_of_them = {"eq": "reduce_and", "ne": "reduce_or"}[eqn.primitive.name]
+    return build.emit(all_of_them, build.emit(eqn.primitive.name, words), axes=[len(shape)])
+
+
+def tie(importer, body, eqn):
+    """The second operand, after the first; a program has no order but that of its data."""
+    return body.reads(eqn.invars[1:])
+
+
+def empty(importer, body, eqn):
+    """Memory that nobody has written: zeros, as JAX makes it on CPUs."""
+    return [body.zeros(v.aval) for v in eqn.outvars]
+
+
 def reshape(importer, body, eqn):
     (x,), order = body.reads(eqn.invars), eqn.params["dimensions"]
     if order is not None:
@@ -184,11 +222,12 @@ def random(importer, body, eqn):
 
 RULES = {
     **PACKAGE_RULES,
-    **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite"), call),
+    **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite", "custom_partitioning", "remat_opt"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
     "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
-    "reshape": reshape,
+    "reshape": reshape, "dot_general": dot_general, "conj": conj, "eq": equality, "ne": equality, "tie": tie,
+    **dict.fromkeys(("empty", "empty2"), empty),
     "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
     "select_n": select_n, "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),

@@ -1,4 +1,4 @@
-"""Primitives that packages add to JAX: JAX functions with rules of their own, which are traced to programs.
+"""Primitives that packages add to JAX, and one of JAX: JAX functions with rules of their own, which are traced to programs.
 
 linear_solve of lineax becomes custom_jvp around linear_call: its derivative is lineax's rule, and where it is linear in
 its right-hand side, lineax's transposed solve is its transpose. Second derivatives in the operator are an error of
@@ -8,6 +8,7 @@ import contextlib
 
 import jax
 from jax._src.interpreters import ad
+from jax._src.lax.scaled_dot import _scaled_dot_impl
 
 from .builder import Builder
 from .jax_program import Body, is_differentiable, type_of
@@ -127,7 +128,13 @@ def linear_solve(importer, body, eqn):
     return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), call=call, jvp=jvp)
 
 
+def scaled_dot(importer, body, eqn):
+    """jax.lax.scaled_dot, which has no `impl` but what it is lowered to."""
+    return implemented(importer, body, eqn, _scaled_dot_impl)
+
+
 # Of equinox.
 IMPLEMENTED = ("maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable", "select_if_vmap",
                "unvmap_all", "unvmap_any", "unvmap_max")
-PACKAGE_RULES = {**dict.fromkeys(IMPLEMENTED, implemented), "linear_solve": linear_solve}
+PACKAGE_RULES = {**dict.fromkeys(IMPLEMENTED, implemented), "linear_solve": linear_solve,
+                 "scaled_dot": scaled_dot}

@@ -9,14 +9,15 @@ import jax
 import numpy as np
 from jax._src import core, source_info_util
 
-from ._abi import RICCI_BOOL
+from ._abi import RICCI_ATTR_BOOL, RICCI_BOOL
 from ._library import Error
 from .builder import Builder
 from .dtypes import KEY, number_of, numpy_of
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
 from .keys import check_key
+from .rows import row_of
 
-NOTHING = {"inspect_sharding"}  # equations that have no results and do nothing here
+NOTHING = {"dce_sink", "inspect_sharding"}  # equations that have no results and do nothing here
 _SMALL = 4096  # bytes
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -188,4 +189,10 @@ class Importer:
                         for i, a in enumerate(eqn.invars)]
         else:
             operands = body.reads(eqn.invars)
-        return body.builder.emit(ours, operands, len(eqn.outvars), **attributes_of(name, eqn.params))
+        attributes = self._truths(ours, attributes_of(name, eqn.params))
+        return body.builder.emit(ours, operands, len(eqn.outvars), **attributes)
+
+    def _truths(self, ours, attributes):
+        """JAX takes anything for a bool, as in cho_factor(a, lower=1)."""
+        row = row_of(self.context, ours).attributes
+        return {k: bool(v) if k in row and row[k][0] == RICCI_ATTR_BOOL else v for k, v in attributes.items()}

@@ -22,4 +22,4 @@ def sparse(importer, body, eqn):
     return implemented(importer, body, eqn, getattr(module, f"_{name}_impl"))
 
 
-SPARSE_RULES = {f"{kind}_{name}": sparse for kind, names in _NAMES.items() for name in names}
+SPARSE_RULES = {f"{kind}_{name}": sparse for kind, names in _NAMES.items() for name in names} | {"todense": implemented}
