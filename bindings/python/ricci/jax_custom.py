@@ -1,54 +1,29 @@
-"""custom_jvp, custom_vjp and linear_call of JAX: their rules, Python functions, are traced to programs.
+"""custom_jvp, custom_vjp and linear_call of JAX: their rules, Python functions, are traced to programs (jax_rules.py).
 
 A rule may apply the function whose rule it is. If it does so with the same program, that equation gets the attribute
 `self` and has derivatives of every order. If not, such as with other shapes, the rule inside the rule is traced too, as
 often as `order` says; what lies deeper computes its value, and a run that needs its derivative fails with a message.
+
+A rule that closes over a value of the function around it gets that as one more operand, which has no derivative of its
+own: the function does not depend on it. An argument that a rule refuses to be differentiated by fails when that happens.
 """
-import jax
 import numpy as np
-from jax._src import core, linear_util
-from jax._src.interpreters import ad
 
 from . import _abi
-from .builder import DType
+from .builder import Builder, DType
+from .dtypes import DIFFERENTIABLE, numpy_of
 from .jax_program import Body, host_array, is_differentiable, type_of
+from .jax_rules import JvpRule, VjpRule, rule_function
 
 LIMIT = _abi.RICCI_UNIMPLEMENTED
-
-
-def _wrapped_functions(outer):
-    """`outer` and the functions in what JAX has wrapped around them."""
-    seen, waiting = set(), [outer]
-    while waiting:
-        thing = waiting.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        yield thing
-        if isinstance(thing, linear_util.WrappedFun):
-            waiting.append(thing.f)
-        held = [c.cell_contents for c in getattr(thing, "__closure__", None) or ()]
-        waiting += [h for h in held if isinstance(h, linear_util.WrappedFun) or callable(h)]
-
-
-def rule_function(wrapped):
-    """The user's function."""
-    return [thing.f for thing in _wrapped_functions(wrapped) if isinstance(thing, linear_util.WrappedFun)][-1]
-
-
-def _forget(wrapped):
-    """Makes JAX trace it again: what it remembers comes without the trees of the trace."""
-    for thing in _wrapped_functions(wrapped):
-        names = getattr(getattr(thing, "__code__", None), "co_freevars", ())
-        if "cells" in names:
-            thing.__closure__[names.index("cells")].cell_contents.clear()
+_OTHER = "no program"  # of a function that has other operands in its own rule
 
 
 class _Held:
     """Marks the programs of one custom operation as inside it."""
 
-    def __init__(self, importer, kind, rule, program, place):
-        self.stack, self.entry = importer.enclosing[kind], (rule, program, place)
+    def __init__(self, importer, kind, *entry):
+        self.stack, self.entry = importer.enclosing[kind], entry  # rule, program, place, what the rule refuses
 
     def __enter__(self):
         self.stack.append(self.entry)
@@ -58,23 +33,20 @@ class _Held:
 
 
 def _self_level(importer, kind, rule, program):
-    """Which enclosing operation this one is; 0 if none."""
-    for level, (other, held, _) in enumerate(reversed(importer.enclosing[kind]), 1):
+    """(which enclosing operation this one is; 0 if none, the arguments that its rule refuses)."""
+    for level, (other, held, _, refused) in enumerate(reversed(importer.enclosing[kind]), 1):
         if held is not None and other is rule and held == program:
-            return level
-    return 0
+            return level, refused
+    return 0, ()
 
 
 def _too_deep(importer, kind, place):
-    return sum(p == place and held is not None for _, held, p in importer.enclosing[kind]) > importer.order
+    """Would a rule of `place` be inside of more of them than `order` says?"""
+    return sum(p == place and held is not None for _, held, p, _ in importer.enclosing[kind]) >= importer.order
 
 
 def _split(jaxpr, n):
     return jaxpr.in_avals[:n], jaxpr.in_avals[n:]
-
-
-def _deeper(importer, place):
-    return f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
 
 
 def _failing(body, values, text):
@@ -98,151 +70,167 @@ def _linear(body, tangents, aval):
     return value
 
 
-def _check_closed(consts):
-    for x in consts:
-        if isinstance(x, core.Tracer):
-            raise TypeError(f"it closes over a value of another trace, {x}")
+class _Operation:
+    """One custom operation: its function, its rule (None if there is none) and why there is none."""
+
+    def __init__(self, importer, eqn, primitive, place, make):
+        self.closed, self.place, self.rule, self.why = eqn.params["call_jaxpr"], place, None, ""
+        self.importer, self.n_consts = importer, eqn.params["num_consts"]
+        self.refused, self.captured, self.extra, self.places = (), [], [], []
+        if _too_deep(importer, primitive, place):
+            self.why = f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
+            return
+        try:
+            self.rule = importer.rule(eqn, make)
+            self.refused = (*[False] * self.n_consts, *self.rule.refused)
+            self.captured = self.rule.captured
+        except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
+            self.why = f"the rule {place} cannot be traced: {error}"
+
+    def take(self, body, operands):
+        """Finds what the rule closes over in the body around it; those that are no operands become some (`extra`)."""
+        try:
+            values = [body.value_of(x) for x in self.captured]
+        except LookupError as error:
+            self.rule, self.refused, self.captured = None, (), []  # as if it could not be traced
+            self.why = f"the rule {self.place} cannot be traced: {error.args[0]}"
+            return operands
+        operands = operands + [v for v in dict.fromkeys(values) if v not in operands]
+        self.extra = [body.builder.type_of(v) for v in operands[len(self.closed.in_avals):]]
+        self.places = [operands.index(v) for v in values]
+        return operands
+
+    @property
+    def types(self):
+        return [type_of(a) for a in self.closed.in_avals] + self.extra
+
+    def tangents(self):
+        """Which operands have tangents."""
+        return [is_differentiable(a) for a in self.closed.in_avals] + [t[0] in DIFFERENTIABLE for t in self.extra]
+
+    def body(self, name, more=()):
+        """A body whose first parameters are the operands; what the rule closes over is among them."""
+        made = Body(self.importer, name, [*self.types, *more])
+        made.outer = {id(x): made.builder.params[i] for x, i in zip(self.captured, self.places)}
+        return made
+
+    def call(self, program):
+        """The function, which takes no notice of what only its rule uses."""
+        if not self.extra:
+            return program
+        build = Builder(self.importer.context, program.name, self.types)
+        return build.finish(build.inline(program, build.params[:len(self.closed.in_avals)]))
 
 
-def _custom(importer, body, eqn, primitive, wrapped, programs):
-    """The call with its rules, which `programs` gives for the place of the user's function, or with what stands for
-    them inside of themselves."""
+def _custom(importer, body, eqn, primitive, wrapped, make, programs):
+    """The call with its rules, which `programs` gives for an _Operation, or with what stands for them inside of
+    themselves."""
     name, place, rule = str(eqn.params.get("name") or ""), wrapped.debug_info.func_src_info, rule_function(wrapped)
-    with _Held(importer, primitive, rule, None, place):
+    importer.met[-1].add(place)
+    with _Held(importer, primitive, rule, None, place, ()):
         call = importer.program(eqn.params["call_jaxpr"], name)
-    attributes = {"call": call}
-    level = _self_level(importer, primitive, rule, call)
+    operands = body.reads(eqn.invars)
+    level, refused = _self_level(importer, primitive, rule, call)
     if level:
-        attributes["self"] = level
-    else:
-        with _Held(importer, primitive, rule, call, place):
-            attributes |= programs(importer, eqn, place)
-    return body.builder.emit(primitive, body.reads(eqn.invars), len(eqn.outvars), **attributes)
+        return body.builder.emit(primitive, _guarded(importer, body, operands, refused, place), len(eqn.outvars),
+                                 call=call, self=level)
+    operation = _Operation(importer, eqn, primitive, place, make)
+    operands = operation.take(body, operands)
+    refused = operation.refused if primitive == "custom_jvp" else ()  # a custom_vjp refuses in its backward rule
+    with _Held(importer, primitive, rule, _OTHER if operation.extra else call, place, refused):
+        held = programs(importer, operation)
+    operands = _guarded(importer, body, operands, refused, place)
+    return body.builder.emit(primitive, operands, len(eqn.outvars), call=operation.call(call), **held)
+
+
+def _refusal(place):
+    return f"the rule {place} refuses to differentiate with respect to this argument"
+
+
+def _guarded(importer, body, operands, refused, place):
+    """The operands, with a derivative that fails for those that the rule refuses, if it is asked for: an operand without a
+    tangent has none after it either."""
+    def guarded(x):
+        own = body.builder.type_of(x)
+        same, guard = Builder(importer.context, "same", [own]), Body(importer, "guard", [own, own])
+        primal, tangent = guard.builder.params
+        jvp = guard.builder.finish([primal, *_failing(guard, [tangent], _refusal(place))])
+        return body.builder.emit("custom_jvp", [x], call=same.finish(same.params), jvp=jvp)[0]
+    return [guarded(x) if i < len(refused) and refused[i] else x for i, x in enumerate(operands)]
 
 
 def custom_jvp(importer, body, eqn):
-    return _custom(importer, body, eqn, "custom_jvp", eqn.params["jvp_jaxpr_fun"],
+    return _custom(importer, body, eqn, "custom_jvp", eqn.params["jvp_jaxpr_fun"], JvpRule,
                    lambda *at: {"jvp": _jvp_program(*at)})
 
 
-def _jvp_program(importer, eqn, place):
+def _jvp_program(importer, op):
     """Primals, tangents of those that have some -> results, tangents of those that have some."""
-    closed, n_consts = eqn.params["call_jaxpr"], eqn.params["num_consts"]
-    consts, avals = _split(closed, n_consts)
-    tangents = [a for a in closed.in_avals if is_differentiable(a)]
-    body = Body(importer, "jvp", [type_of(a) for a in (*closed.in_avals, *tangents)])
-    params, n = body.builder.params, len(closed.in_avals)
-
-    def without(text):
+    closed, active = op.closed, op.tangents()
+    body = op.body("jvp", [t for t, a in zip(op.types, active) if a])
+    params, n, n_all = body.builder.params, len(closed.in_avals), len(active)
+    given = iter(params[n_all:])
+    tangents = [next(given) if a else None for a in active]
+    moving_outs = [a for a in closed.out_avals if is_differentiable(a)]
+    if op.rule is None:
         outs = body.run(closed.jaxpr, closed.consts, params[:n])
-        linear = [_linear(body, params[n:], a) for a in closed.out_avals if is_differentiable(a)]
-        return body.builder.finish(outs + _failing(body, linear, text))
-    if _too_deep(importer, "custom_jvp", place):
-        return without(_deeper(importer, place))
-    # Tangents of integers are float0, which holds nothing: False stands for it.
-    symbolic, nothing = eqn.params["symbolic_zeros"], body.constant(np.False_, _abi.RICCI_BOOL)
-    in_zeros = [symbolic and not is_differentiable(a) for a in avals]
-    try:
-        jaxpr, jaxpr_consts, out_zeros = eqn.params["jvp_jaxpr_fun"].call_wrapped(*in_zeros)
-        _check_closed(jaxpr_consts)
-    except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
-        return without(f"the rule {place} cannot be traced: {error}")
-    given = iter(params[n + sum(map(is_differentiable, consts)):])
-    moving = [next(given) if is_differentiable(a) else nothing for a, zero in zip(avals, in_zeros) if not zero]
-    outs = body.run(jaxpr, jaxpr_consts, params[n_consts:n] + moving)
-    primals, moving = outs[:len(out_zeros)], iter(outs[len(out_zeros):])
-    found = [None if zero else next(moving) for zero in out_zeros]
+        linear = [_linear(body, params[n_all:], a) for a in moving_outs]
+        return body.builder.finish(outs + _failing(body, linear, op.why))
+    rule, own = op.rule, tangents[op.n_consts:n]
+    nothing = body.constant(np.False_, _abi.RICCI_BOOL)  # stands for float0
+    moving = [nothing if t is None else t for t, m in zip(own, rule.moving) if m]
+    outs = body.run(rule.jaxpr, rule.consts, params[op.n_consts:n] + moving)
+    primals, rest = outs[:len(rule.out_zeros)], iter(outs[len(rule.out_zeros):])
+    found = [None if zero else next(rest) for zero in rule.out_zeros]
     results = [body.zeros(a) if t is None else t for a, t in zip(closed.out_avals, found) if is_differentiable(a)]
+    refused = [t for t, r in zip(tangents, op.refused) if r]  # zero, or fails before it comes here
+    if refused:
+        results = [body.builder.emit("add", [t, _linear(body, refused, a)])[0] for t, a in zip(results, moving_outs)]
     return body.builder.finish(primals + results)
 
 
 def custom_vjp(importer, body, eqn):
-    return _custom(importer, body, eqn, "custom_vjp", eqn.params["fwd_jaxpr_thunk"], _vjp_programs)
+    return _custom(importer, body, eqn, "custom_vjp", eqn.params["fwd_jaxpr_thunk"], VjpRule, _vjp_programs)
 
 
-def _vjp_programs(importer, eqn, place):
-    p = eqn.params
-    closed, n_consts = p["call_jaxpr"], p["num_consts"]
-    avals = closed.in_avals[n_consts:]
-    fwd = Body(importer, "fwd", [type_of(a) for a in closed.in_avals])
-    params = fwd.builder.params
-
-    def without(text):
-        outs = fwd.run(closed.jaxpr, closed.consts, params)
-        return {"fwd": fwd.builder.finish(outs), "bwd": _failing_bwd(importer, closed, text)}
-    if _too_deep(importer, "custom_vjp", place):
-        return without(_deeper(importer, place))
-    try:
-        moving, jaxpr, consts, forwarded = _traced_fwd(p, avals)
-        _check_closed(consts)
-        n_own = sum(f is None for f in forwarded)
-        own_atoms = iter(jaxpr.outvars[:n_own])
-        atoms = [next(own_atoms) if f is None else closed.jaxpr.invars[f] for f in forwarded]
-        bwd = _bwd_jaxpr(p["bwd"], atoms, closed.out_avals, avals)
-    except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
-        return without(f"the rule {place} cannot be traced: {error}")
-    outs = fwd.run(jaxpr, consts, params[n_consts:])
-    own = iter(outs[:n_own])
-    residuals = [next(own) if f is None else params[f] for f in forwarded]
-    return {"fwd": fwd.builder.finish(outs[n_own:] + residuals),
-            "bwd": _bwd_program(importer, closed, n_consts, bwd, moving, place)}
+def _vjp_programs(importer, op):
+    closed, fwd = op.closed, op.body("fwd")
+    params, n = fwd.builder.params, len(closed.in_avals)
+    if op.rule is None:
+        return {"fwd": fwd.builder.finish(fwd.run(closed.jaxpr, closed.consts, params[:n])),
+                "bwd": _failing_bwd(importer, op)}
+    rule = op.rule
+    outs = fwd.run(rule.jaxpr, rule.consts, params[op.n_consts:n])
+    own = iter(outs[:rule.n_own])
+    residuals = [next(own) if f is None else params[f] for f in rule.forwarded]
+    residuals += [params[i] for i in op.places]
+    return {"fwd": fwd.builder.finish(outs[rule.n_own:] + residuals), "bwd": _bwd_program(importer, op)}
 
 
-def _traced_fwd(p, avals):
-    """(which arguments may have tangents, jaxpr, its constants, residuals that are operands).
-
-    A rule that is told which do (symbolic_zeros) may refuse some: then those it takes one by one.
-    """
-    def trace(flags):
-        _forget(p["fwd_jaxpr_thunk"])
-        return (flags, *p["fwd_jaxpr_thunk"].call_wrapped(*flags), p["out_trees"]()[2])
-    full = [is_differentiable(a) for a in avals]
-    try:
-        return trace(full)
-    except Exception:
-        if not p["symbolic_zeros"]:
-            raise
-    best = [False] * len(full)
-    for i in range(len(full)):
-        if full[i]:
-            try:
-                trace([f or k == i for k, f in enumerate(best)])
-                best[i] = True
-            except Exception:
-                continue  # the rule refuses this argument
-    return trace(best)  # again: the backward rule needs the trees of this trace
+def _failing_bwd(importer, op):
+    body = Body(importer, "bwd", [type_of(a) for a in op.closed.out_avals if is_differentiable(a)])
+    return body.builder.finish(_failing(body, _zeros_of(body, op.types), op.why))
 
 
-def _failing_bwd(importer, closed, text):
-    body = Body(importer, "bwd", [type_of(a) for a in closed.out_avals if is_differentiable(a)])
-    zeros = [body.zeros(a) for a in closed.in_avals if is_differentiable(a)]
-    return body.builder.finish(_failing(body, zeros, text))
+def _zeros_of(body, types):
+    return [body.constant(np.zeros((), numpy_of(dtype)), dtype, shape) for dtype, shape in types if dtype in DIFFERENTIABLE]
 
 
-def _bwd_jaxpr(bwd, residuals, outs, ins):
-    """Residuals, cotangents of the results that have some -> cotangents of the arguments that have some."""
-    def f(*given):
-        rest = iter(given[len(residuals):])
-        # The rule may look at a residual that is a number of the program.
-        known = [x.val if isinstance(x, core.Literal) else g for x, g in zip(residuals, given)]
-        cts = [next(rest) if is_differentiable(a) else np.zeros(a.shape, jax.dtypes.float0) for a in outs]
-        found = bwd.call_wrapped(*known, *cts)
-        return [jax.numpy.zeros(a.shape, a.dtype) if type(ct) is ad.Zero else ct
-                for a, ct in zip(ins, found) if is_differentiable(a)]
-    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype)
-              for a in (*(x.aval for x in residuals), *filter(is_differentiable, outs))]
-    return jax.make_jaxpr(f)(*shapes)
-
-
-def _bwd_program(importer, closed, n_consts, jaxpr, moving, place):
-    """The same with zeros for what the function closes over; asking for that of a refused argument fails."""
-    body = Body(importer, "bwd", [type_of(a) for a in jaxpr.in_avals])
-    zeros = [body.zeros(a) for a in closed.in_avals[:n_consts] if is_differentiable(a)]
-    found = body.run(jaxpr.jaxpr, jaxpr.consts, body.builder.params)
-    kept = [m for m, a in zip(moving, closed.in_avals[n_consts:]) if is_differentiable(a)]
-    refused = f"the rule {place} refuses to differentiate with respect to this argument"
-    cts = [ct if keep else _failing(body, [ct], refused)[0] for ct, keep in zip(found, kept)]
-    return body.builder.finish(zeros + cts)
+def _bwd_program(importer, op):
+    """Residuals, values that the rule closes over, cotangents -> cotangents of all operands: zeros for those that the
+    function or its rule closes over; asking for that of a refused argument fails."""
+    jaxpr, outer = op.rule.bwd, [op.types[i] for i in op.places]
+    avals, n = jaxpr.in_avals, len(op.rule.forwarded)
+    body = Body(importer, "bwd", [*(type_of(a) for a in avals[:n]), *outer, *(type_of(a) for a in avals[n:])])
+    params = body.builder.params
+    body.outer = {id(x): v for x, v in zip(op.captured, params[n:])}
+    found = iter(body.run(jaxpr.jaxpr, jaxpr.consts, params[:n] + params[n + len(outer):]))
+    cts = _zeros_of(body, op.types[:op.n_consts])
+    for aval, refused in zip(op.closed.in_avals[op.n_consts:], op.rule.refused):
+        if is_differentiable(aval):
+            ct = next(found)
+            cts += _failing(body, [ct], _refusal(op.place)) if refused else [ct]
+    return body.builder.finish(cts + _zeros_of(body, op.extra))
 
 
 def _transpose_program(importer, eqn):

@@ -8,6 +8,7 @@ import os
 import jax
 import numpy as np
 from jax._src import core, source_info_util
+from jax._src.interpreters import partial_eval
 
 from ._abi import RICCI_ATTR_BOOL, RICCI_BOOL
 from ._library import Error
@@ -77,6 +78,7 @@ class Body:
     def __init__(self, importer, name, types):
         self.importer, self.builder = importer, Builder(importer.context, name, types)
         self.values, self._constants = {}, {}
+        self.outer = {}  # by id: what a rule closes over, which is a tracer of the function around it
 
     def constant(self, array, dtype, shape=None):
         array = np.asarray(array)
@@ -105,14 +107,46 @@ class Body:
     def reads(self, atoms):
         return [self.read(a) for a in atoms]
 
+    def value_of(self, tracer):
+        """The value that a tracer of the function of this body is, computed if nothing else used it; LookupError if it is
+        of another function."""
+        if id(tracer) in self.outer:
+            return self.outer[id(tracer)]
+        var, eqn = getattr(tracer, "val", None), getattr(tracer, "parent", None)
+        if isinstance(var, core.Literal) or var in self.values:
+            return self.read(var)
+        if isinstance(tracer, partial_eval.DynamicJaxprTracer) and var in tracer._trace.frame.constvar_to_val:
+            self.values[var] = self.constant(host_array(tracer.get_const()), type_of(tracer.aval)[0])
+            return self.values[var]
+        if eqn is None:
+            raise LookupError(f"it closes over a value of another trace, {tracer}")
+        for operand in eqn.in_tracers:
+            self.value_of(operand)
+        self.importer.equation(self, core.new_jaxpr_eqn([t.val for t in eqn.in_tracers], eqn.outvars, eqn.primitive,
+                                                        eqn.params, eqn.effects, eqn.source_info, eqn.ctx))
+        return self.values[var]
+
     def run(self, jaxpr, consts, arguments):
         """Appends the equations of `jaxpr`; returns the values of its results."""
         for var, const in zip(jaxpr.constvars, consts):
-            self.values[var] = self.constant(host_array(const), type_of(var.aval)[0])
+            known = self.outer.get(id(const))
+            self.values[var] = self.constant(host_array(const), type_of(var.aval)[0]) if known is None else known
         self.values.update(zip(jaxpr.invars, arguments))
         for eqn in jaxpr.eqns:
             self.importer.equation(self, eqn)
         return self.reads(jaxpr.outvars)
+
+
+class _Made:
+    """The program of a jaxpr, and what it depends on: the custom operations around it, and those that it holds."""
+
+    def __init__(self, closed, around, outside, made):
+        self.closed = closed  # so that no other jaxpr gets its id
+        self.around, self.outside, (self.program, self.met) = around, outside, made
+
+    def fits(self, around, outside):
+        """Is it the same with these around it, whose rules are in the places `outside`?"""
+        return self.met.isdisjoint(self.outside) and self.met.isdisjoint(outside) or self.around == around
 
 
 class Importer:
@@ -127,17 +161,38 @@ class Importer:
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
         self.policies = []  # of the checkpoints around, None for those that Ricci has a text for
         self.solves_around = 0
-        self._programs, self._place = {}, ("", 0, "")
+        self.met = [set()]  # places of rules, for each program under construction
+        self._programs, self._rules, self._place = {}, {}, ("", 0, "")
 
-    def program(self, closed, name="", keep=True):
-        """The program of a closed jaxpr; the same one for the same jaxpr in the same place."""
-        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(map(tuple, self.enclosing.values())), \
-            tuple(self.policies), self.solves_around
-        if key not in self._programs:
-            body = Body(self, name, [type_of(a) for a in closed.in_avals])
-            results = body.run(closed.jaxpr, closed.consts, body.builder.params)
-            self._programs[key] = body.builder.finish(results), closed  # so that no other jaxpr gets its id
-        return self._programs[key][0]
+    def program(self, closed, name=""):
+        """The program of a closed jaxpr; the same one for the same jaxpr in the same place.
+
+        Custom operations around it matter only to those inside of it that have the same rule: what holds none of these
+        is made once, however many rules lead to it.
+        """
+        around = tuple(map(tuple, self.enclosing.values()))
+        outside = {place for stack in around for _, _, place, _ in stack}
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(self.policies), self.solves_around
+        known = self._programs.setdefault(key, [])
+        made = next((m for m in known if m.fits(around, outside)), None)
+        if made is None:
+            made = _Made(closed, around, outside, self._made_in(closed, name))
+            known.append(made)
+        self.met[-1] |= made.met
+        return made.program
+
+    def _made_in(self, closed, name):
+        """(the program, the places of the rules of all custom operations in it)."""
+        self.met.append(set())
+        body = Body(self, name, [type_of(a) for a in closed.in_avals])
+        results = body.run(closed.jaxpr, closed.consts, body.builder.params)
+        return body.builder.finish(results), self.met.pop()
+
+    def rule(self, eqn, make):
+        """The traced rule of a custom_jvp or custom_vjp, `make(params)`: the same one wherever the equation is met."""
+        if id(eqn) not in self._rules:
+            self._rules[id(eqn)] = make(eqn.params), eqn
+        return self._rules[id(eqn)][0]
 
     def equation(self, body, eqn):
         if not eqn.outvars and eqn.primitive.name in NOTHING:

@@ -41,7 +41,7 @@ class Program:
     """A program of a context. Immutable; transformations make new ones."""
 
     def __init__(self, owned, context):
-        self._handle, self.context = owned, context
+        self._handle, self.context, self._hash = owned, context, None
         n_params, n_results = ctypes.c_uint32(), ctypes.c_uint32()
         params, results = ctypes.c_void_p(), ctypes.c_void_p()
         lib.ricci_program_signature(owned, *map(ctypes.byref, (n_params, params, n_results, results)))
@@ -116,7 +116,10 @@ class Program:
         return isinstance(other, Program) and bool(lib.ricci_program_equal(self._handle, other._handle))
 
     def __hash__(self):
-        return lib.ricci_program_hash(self._handle)
+        """Found once: the core walks through the whole program and all that it holds."""
+        if self._hash is None:
+            self._hash = lib.ricci_program_hash(self._handle)
+        return self._hash
 
     def _made(self, function, *arguments):
         made = handle()

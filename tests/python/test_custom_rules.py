@@ -1,0 +1,191 @@
+"""Rules of custom derivatives as JAX meets them: some arguments have no tangents, some values come from around the function;
+and how often they are traced."""
+import os
+import unittest
+from unittest import mock
+
+os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import ricci  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.custom_derivatives import SymbolicZero  # noqa: E402
+from jax.experimental.ode import odeint  # noqa: E402
+from jax.scipy import special  # noqa: E402
+from ricci import jax_program, jax_rules, program  # noqa: E402
+
+from test_import import near  # noqa: E402
+
+X, TWO = np.array([0.5, 1.5, 2.5], np.float32), np.float32(2)
+
+
+@jax.custom_jvp
+def at_time(x, t, u):
+    return x * t + u
+
+
+def _at_time_jvp(primals, tangents):
+    x, t, u = primals
+    if type(tangents[1]) is not SymbolicZero:
+        raise RuntimeError("t cannot be differentiated")
+    moving = [c * dx for c, dx in zip((t, 0, 1), tangents) if type(dx) is not SymbolicZero]
+    return at_time(x, t, u), sum(moving[1:], moving[0])
+
+
+at_time.defjvp(_at_time_jvp, symbolic_zeros=True)
+
+
+@jax.custom_vjp
+def scaled(x, t):
+    return x * t
+
+
+def _scaled_fwd(x, t):
+    if t.perturbed:
+        raise RuntimeError("t cannot be differentiated")
+    return scaled(x.value, t.value), t.value
+
+
+scaled.defvjp(_scaled_fwd, lambda t, ct: (3 * ct * t, None), symbolic_zeros=True)
+
+
+class RefusedTangents(unittest.TestCase):
+    def check(self, f):
+        ours = ricci.from_jax(f, X)
+        near(ours.grad()(X), jax.grad(f)(X))
+        near(ours.vmap(2)(np.stack([X, -X])), jax.vmap(f)(np.stack([X, -X])))
+        near(ours.grad().vmap(2)(np.stack([X, -X])), jax.vmap(jax.grad(f))(np.stack([X, -X])))
+        near(ours.grad().jacrev()(X), jax.jacrev(jax.grad(f))(X))
+        return ours
+
+    def test_of_arguments_that_do_not_move(self):
+        inner = jax.jit(lambda x, t: at_time(x, t, jnp.sin(x)))
+        for f in (lambda x: jnp.sin(at_time(x, 2.0, 1.0)).sum(), lambda x: jnp.sin(inner(x, TWO)).sum(),
+                  lambda x: at_time(x, lax.stop_gradient(x), x * x).sum(),
+                  lambda x: lax.scan(lambda c, _: (jnp.sin(at_time(c, TWO, c)), None), x, None, length=2)[0].sum()):
+            ours = self.check(f)
+            near(ours.jvp((X,), (X,)), jax.jvp(f, (X,), (X,)))
+
+    def test_of_a_backward_rule(self):
+        self.check(lambda x: jnp.sin(scaled(x, TWO)).sum())
+
+    def test_that_are_asked_for_fail(self):
+        for f in (lambda x, t: at_time(x, t, x).sum(), lambda x, t: scaled(x, t).sum()):
+            ours = ricci.from_jax(f, X, TWO)
+            near(ours.grad()(X, TWO), jax.grad(f)(X, TWO))
+            with self.assertRaisesRegex(ricci.Error, "refuses to differentiate with respect to this argument"):
+                ours.grad(1)(X, TWO)
+        with self.assertRaisesRegex(ricci.Error, "refuses to differentiate"):
+            ricci.from_jax(lambda x, t: at_time(x, t, x).sum(), X, TWO).jvp((X, TWO), (X, TWO))
+
+
+def by_a_jvp_rule(x):
+    around = jnp.sin(jnp.float32(3)) + jnp.arange(3.0)  # which only the rule uses
+
+    @jax.custom_jvp
+    def f(y):
+        return y * 2
+    f.defjvp(lambda p, t: (f(p[0]), t[0] * around * p[0]))
+    return f(x).sum()
+
+
+def by_both_rules(x):
+    forward = jnp.sin(jnp.float32(3)) + jnp.arange(3.0)
+    back = jnp.cos(forward)
+
+    @jax.custom_vjp
+    def f(y, k):
+        return y * k
+    f.defvjp(lambda y, k: (f(y, k), y * forward), lambda r, ct: (ct * r * back, None))
+    return f(x, jnp.arange(3)).sum()
+
+
+class ClosedOver(unittest.TestCase):
+    def test_values_of_the_function_around(self):
+        for f in (by_a_jvp_rule, by_both_rules, jax.jit(by_a_jvp_rule)):
+            ours, eager = ricci.from_jax(f, X), getattr(f, "__wrapped__", f)  # JAX takes the first two without jit
+            near(ours.grad()(X), jax.grad(eager)(X))
+            near(ours.grad().jacrev()(X), jax.jacrev(jax.grad(eager))(X))
+            near(ours.grad().vmap(2)(np.stack([X, -X]))[1], jax.grad(eager)(-X))
+
+    def test_an_operand_that_is_no_argument_of_the_rule(self):
+        f = lambda x: special.exp1(x).sum()  # noqa: E731
+        x = X[1:]  # JAX has no second derivative of it; its functions give that for large x only
+        near(ricci.from_jax(f, X).grad()(X), jax.grad(f)(X))
+        large = np.array([2.0, 3.0], np.float32)
+        near(ricci.from_jax(f, x).grad().jacfwd()(large), np.diag(np.exp(-large) * (1 / large + 1 / large ** 2)))
+
+    def test_of_a_forward_rule_of_a_gradient_that_jax_made(self):
+        pendulum = lambda s, t: jnp.stack([s[1], -jnp.sin(s[0])])  # noqa: E731
+        f = lambda y: odeint(pendulum, y, jnp.linspace(0.0, 1.0, 3)).sum()  # noqa: E731
+        y = np.array([0.3, 0.2], np.float32)
+        want = jax.jacrev(jax.grad(f))(y)
+        near(ricci.from_jax(jax.grad(f), y).jacrev()(y), want, 1e-4)
+        near(ricci.from_jax(f, y).grad().jacrev()(y), want, 1e-4)
+
+
+def chain(depth):
+    """Functions with a rule that holds the function before, which the function itself holds too."""
+    f = jnp.sin
+    for i in range(depth):
+        f = _link(f, i)
+    return f
+
+
+def _link(inner, i):
+    f = jax.custom_jvp(lambda x: jnp.cos(inner(x)))
+    names = {"f": f, "inner": inner}
+    exec(compile("\n" * i + "rule = lambda p, t: (f(p[0]), inner(p[0]) * t[0])", "chain", "exec"), names)  # own places
+    f.defjvp(names["rule"])
+    return jax.jit(f)
+
+
+class Work(unittest.TestCase):
+    """Imports are as much work as traces, counted: equations walked, rules traced, programs hashed."""
+
+    def walked(self, fn):
+        with mock.patch.object(jax_program.Importer, "equation", autospec=True,
+                               side_effect=jax_program.Importer.equation) as equation:
+            ricci.from_jax(fn, X)
+        return equation.call_count
+
+    def test_nested_rules_are_walked_once(self):
+        near(ricci.from_jax(chain(3), X).vjp(X)[1](X)[0], jax.vjp(chain(3), X)[1](X)[0])
+        counts = [self.walked(chain(depth)) for depth in (3, 6, 12, 24)]
+        for shorter, longer in zip(counts, counts[1:]):
+            self.assertLessEqual(longer, 2 * shorter + 9)
+
+    def test_a_program_is_hashed_once(self):
+        hashed, inner = [], program.lib
+
+        class Lib:
+            def __getattr__(self, name):
+                return getattr(inner, name)
+
+            def ricci_program_hash(self, handle):
+                hashed.append(handle.value)
+                return inner.ricci_program_hash(handle)
+        with mock.patch.object(program, "lib", Lib()):
+            f = ricci.from_jax(chain(8), X)
+            for _ in range(3):
+                hash(f.program)
+        self.assertLessEqual(len(hashed), 1)
+
+    def test_refused_arguments_are_found_by_halving(self):
+        traced = []
+
+        def trace(flags):
+            traced.append(flags)
+            if flags[11]:
+                raise TypeError("refused")
+            return flags
+        flags = [True] * 64
+        found = jax_rules._traced_with_most(trace, flags, may_refuse=True)
+        self.assertEqual(found, [i != 11 for i in range(64)])
+        self.assertLess(len(traced), 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
