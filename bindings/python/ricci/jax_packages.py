@@ -133,8 +133,31 @@ def scaled_dot(importer, body, eqn):
     return implemented(importer, body, eqn, _scaled_dot_impl)
 
 
+def vprim(importer, body, eqn):
+    """A primitive of equinox that jax.vmap has mapped, which is a primitive again.
+
+    What is a JAX function is mapped by JAX, because it may be another one in a batch (select_if_vmap). One with rules is
+    imported as it is and mapped by Ricci, so its derivative is the batch of its own.
+    """
+    p = eqn.params
+    axes, size, mapped = p["__batch_axes"], p["__axis_size"], p["prim"]
+    if _innermost(p).name in IMPLEMENTED:
+        return implemented(importer, body, eqn)
+    avals = [v.aval if axis is None else v.aval.update(shape=v.aval.shape[:axis] + v.aval.shape[axis + 1:])
+             for v, axis in zip(eqn.invars, axes)]
+    one = jax.make_jaxpr(lambda *xs: mapped.bind(*xs, **dict(p["params"])))(*map(_struct, avals))
+    many = importer.program(one, mapped.name).vmap([-1 if axis is None else axis for axis in axes],
+                                                   [0] * len(eqn.outvars), size)
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=many)
+
+
+def _innermost(params):
+    """The primitive that was mapped, once or several times."""
+    return _innermost(dict(params["params"])) if params["prim"].name == "vprim" else params["prim"]
+
+
 # Of equinox.
 IMPLEMENTED = ("maybe_set", "nonbatchable", "nondifferentiable_backward", "nontraceable", "select_if_vmap",
                "unvmap_all", "unvmap_any", "unvmap_max")
-PACKAGE_RULES = {**dict.fromkeys(IMPLEMENTED, implemented), "linear_solve": linear_solve,
+PACKAGE_RULES = {**dict.fromkeys(IMPLEMENTED, implemented), "linear_solve": linear_solve, "vprim": vprim,
                  "scaled_dot": scaled_dot}
