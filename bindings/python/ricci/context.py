@@ -14,19 +14,17 @@ from . import dlpack_tensor as dlpack
 from ._library import CPU_PLUGIN, Error, handle, lib, not_pickled, struct, text_of
 from ._places import find
 from .callbacks import add_callback
+from .from_c import address_of, plain_function
 from .place import user_place
 
 
-_LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t)
-
-
-@_LOG
-def _log(_, level, text, length):
+def _write(_, level, text, length):
     if sys.stderr is not None:  # the interpreter may be ending
         print(ctypes.string_at(text, length).decode(errors="replace"), file=sys.stderr, flush=True)
 
 
-_hooks = struct(_abi.ricci_hooks, log=ctypes.cast(_log, ctypes.c_void_p))  # as long as the process, so are contexts
+_log = plain_function(ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t), _write)
+_hooks = struct(_abi.ricci_hooks, log=address_of(_log))  # they live as long as the process, as contexts may
 
 
 class Context:
