@@ -44,10 +44,9 @@ Prepared Newton(ricci_ctx* ctx) {
 }
 
 // ---- D2Q9 lattice Boltzmann on a periodic grid ----
-Prepared Lattice(ricci_ctx* ctx, const Settings& s) {
-  const int64_t n = s.small ? 8 : 1024;
+Prepared Lattice(ricci_ctx* ctx, int64_t n, Values (*step)(const Values& in)) {
   const Param grid{{9, n, n}};
-  const ProgramRef body = Trace(ctx, {grid}, LatticeStep);
+  const ProgramRef body = Trace(ctx, {grid}, step);
   const ProgramRef f = Trace(ctx, {grid}, [&](const Values& in) { return Scan(body.get(), in, 10); });
   std::vector<float> start = Uniform(9 * n * n);
   for (size_t i = 0; i < start.size(); ++i) {
@@ -70,7 +69,8 @@ std::vector<Case> LoopCases(ricci_ctx* ctx) {
       {"rk4_vmap", "ms", pendulum(1000, 4096, false)},
       {"rk4_vmap_grad", "ms", pendulum(1000, 4096, true)},
       {"newton", "us", [=](const Settings&) { return Newton(ctx); }},
-      {"lbm", "MLUPS", [=](const Settings& s) { return Lattice(ctx, s); }},
+      {"lbm", "MLUPS", [=](const Settings& s) { return Lattice(ctx, s.small ? 8 : 1024, LatticeStep); }},
+      {"stream", "MLUPS", [=](const Settings& s) { return Lattice(ctx, s.small ? 8 : 128, StreamStep); }},
   };
 }
 

@@ -3,7 +3,9 @@
 namespace bench {
 
 using namespace ricci::lax;  // NOLINT: the programs read like jax.lax
+using ricci::ArrayType;
 using ricci::Dims;
+using ricci::DType;
 using ricci::Shape;
 using ricci::Value;
 using ricci::Values;
@@ -96,6 +98,49 @@ Values LatticeStep(const Values& in) {
     out.push_back(reshape(moved, Shape{1, n, n}));
   }
   return {concatenate(out, 0)};
+}
+
+namespace {
+
+Value Table(ricci_builder* b, Dims shape, DType dtype, const void* data, size_t bytes) {
+  Value out{b};
+  ricci::Check(
+      ricci_builder_const(b, ArrayType::Make(ricci_builder_context(b), dtype, shape).id(), data, bytes, &out.id));
+  return out;
+}
+// Each of the nine arrays along `axis`, from n - shift on.
+Value RollEach(const Value& x, const int (&shifts)[9], int64_t axis) {
+  const int64_t n = x.dim(axis);
+  int32_t starts[9];
+  for (size_t i = 0; i < 9; ++i) starts[i] = static_cast<int32_t>((n - shifts[i]) % n);
+  const Value at = Table(x.builder, Shape{9, 1}, DType::kI32, starts, sizeof starts);
+  const Value parts[] = {x, x};
+  const GatherDims dims{.offset_dims = {1, 2},
+                        .start_index_map = {axis},
+                        .operand_batching_dims = {0},
+                        .start_indices_batching_dims = {0}};
+  return gather(concatenate(parts, axis), at, dims, Shape{1, x.dim(1), x.dim(2)}, "clip");
+}
+
+}  // namespace
+
+Values StreamStep(const Values& in) {
+  const Value f = in[0];
+  const Shape all(f.shape().begin(), f.shape().end()), of_grid = {1, 2}, of_direction = {0};
+  const auto each = [&](const Value& v) { return broadcast_in_dim(v, all, of_grid); };
+  const auto directions = [&](const auto& numbers) {
+    float table[9];
+    std::copy(std::begin(numbers), std::end(numbers), table);
+    return broadcast_in_dim(Table(f.builder, Shape{9}, DType::kF32, table, sizeof table), all, of_direction);
+  };
+  const Value x = directions(kCx), y = directions(kCy), rho = reduce_sum(f, Shape{0});
+  const Value u = div(reduce_sum(mul(x, f), Shape{0}), rho), v = div(reduce_sum(mul(y, f), Shape{0}), rho);
+  const Value square = mul(1.5, add(mul(u, u), mul(v, v)));
+  const Value cu = mul(3.0, add(mul(x, each(u)), mul(y, each(v))));
+  const Value shape = sub(add(add(cu, 1.0), mul(0.5, mul(cu, cu))), each(square));
+  const Value equilibrium = mul(mul(directions(kLatticeWeights), each(rho)), shape);
+  const Value after = sub(f, mul(1.2, sub(f, equilibrium)));
+  return {RollEach(RollEach(after, kCx, 1), kCy, 2)};
 }
 
 }  // namespace bench

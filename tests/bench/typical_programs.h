@@ -16,6 +16,9 @@ ProgramRef Pendulum(ricci_ctx* ctx, int64_t length, bool grad);
 inline constexpr double kLatticeWeights[9] = {4.0 / 9,  1.0 / 9,  1.0 / 9,  1.0 / 9, 1.0 / 9,
                                               1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36};
 ricci::Values LatticeStep(const ricci::Values& in);
+// The same as a vmap of rolls by a table of shifts makes it: arrays beside themselves, of which whole windows are
+// gathered, after a collision of all directions at once.
+ricci::Values StreamStep(const ricci::Values& in);
 
 }  // namespace bench
 #endif

@@ -163,10 +163,21 @@ def lbm_step(f):
     return jnp.stack(out)
 
 
-def lbm(small):
-    n = 8 if small else 1024
-    start = np.float32(WEIGHTS)[:, None, None] * (1 + 0.1 * uniform(9 * n * n).reshape(9, n, n))
-    return jitted(lambda f: lax.fori_loop(0, 10, lambda i, f: lbm_step(f), f), start, work=10.0 * n * n)
+def stream_step(f):
+    shifts, weights = np.array([CX, CY], np.int32).T, np.float32(WEIGHTS)[:, None, None]
+    rho = f.sum(0)
+    u, v = ((np.float32(c)[:, None, None] * f).sum(0) / rho for c in (CX, CY))
+    cu = 3.0 * (np.float32(CX)[:, None, None] * u + np.float32(CY)[:, None, None] * v)
+    f = f - 1.2 * (f - weights * rho * (1 + cu + 0.5 * cu * cu - 1.5 * (u * u + v * v)))
+    return jax.vmap(lambda x, c: jnp.roll(x, (c[0], c[1]), axis=(0, 1)))(f, jnp.asarray(shifts))
+
+
+def lattice(step, size):
+    def case(small):
+        n = 8 if small else size
+        start = np.float32(WEIGHTS)[:, None, None] * (1 + 0.1 * uniform(9 * n * n).reshape(9, n, n))
+        return jitted(lambda f: lax.fori_loop(0, 10, lambda i, f: step(f), f), start, work=10.0 * n * n)
+    return case
 
 
 def forces(x):
@@ -253,7 +264,8 @@ CASES = {
     'mlp': Case('ms', mlp),
     'mlp_trace': Case('s', mlp_trace),
     'mlp_compile': Case('s', mlp_compile),
-    'lbm': Case('MLUPS', lbm),
+    'lbm': Case('MLUPS', lattice(lbm_step, 1024)),
+    'stream': Case('MLUPS', lattice(stream_step, 128)),
     'pairs': Case('us', pairs(False)),
     'pairs_grad': Case('us', pairs(True)),
     'normal': Case('ms', normal),
