@@ -26,4 +26,4 @@ RICCI_STANDIN_NVRTC=$nvrtc \
   "$build/tests/fuzz/ricci_fuzz" --gpu "$build/tests/cuda/libricci_standin_cuda.so" --count 20000
 "$build/tests/fuzz/ricci_fuzz" --objects "$build/src/cli/ricci" --count 5000
 "$build/tests/fuzz/ricci_fuzz" --objects "$build/src/cli/ricci" --aarch64 --count 500
-exec "$build/tests/fuzz/ricci_fuzz" --count 1000000 --seconds "$seconds"
+exec "$build/tests/fuzz/ricci_fuzz" --ways 4 --count 1000000 --seconds "$seconds"

@@ -95,7 +95,6 @@ constexpr Way kWays[] = {{"batched"},
                          {"auto", "", 0, true},
                          {"lanes", "", 0, true},
                          {"batched", "fuse", 0, true}};
-constexpr int kWaysOfASeed = 3;
 
 RunResult RunIn(const Way& way, const std::string& text, const std::vector<Bytes>& inputs,
                 const GpuLibraries& gpu = {}) {
@@ -140,7 +139,7 @@ std::vector<uint8_t> HaveOneRounding(const Program& p) {
 }
 
 Complaint CheckOneRounding(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs, std::string_view vmap,
-                           uint64_t seed, const GpuLibraries& gpu, int64_t& compared) {
+                           uint64_t seed, const TrialOptions& options, int64_t& compared) {
   const std::vector<uint8_t> have = HaveOneRounding(p);
   if (std::ranges::none_of(have, [](uint8_t h) { return h != 0; })) return {};
   const std::string text = PrintProgram(p.get());
@@ -149,13 +148,14 @@ Complaint CheckOneRounding(ricci_ctx* ctx, const Program& p, const std::vector<B
   const std::vector<ArrayType> types = ResultsOf(ctx, p.get());
   compared += std::ranges::count(have, 1);
   Dice dice(seed ^ 0x726f756e);
-  for (int n = 0; n < (gpu.empty() ? kWaysOfASeed : 1); ++n) {
-    const Way way = gpu.empty() ? dice.Pick(kWays) : Way{vmap};
-    const RunResult other = RunIn(way, text, inputs, gpu);
+  const bool on_gpu = !options.gpu.empty();
+  for (int n = 0; n < (on_gpu ? 1 : options.ways); ++n) {
+    const Way way = on_gpu ? Way{vmap} : dice.Pick(kWays);
+    const RunResult other = RunIn(way, text, inputs, options.gpu);
     if (other.error) continue;
     for (size_t i = 0; i < have.size(); ++i) {
       const Complaint c = have[i] != 0 ? Compare(types[i], first.arrays[i], other.arrays[i]) : Complaint();
-      if (c) return Text("rounding: result ", i, " ", way.ToText(!gpu.empty()), ": ", *c, " on cpu with vmap ", vmap);
+      if (c) return Text("rounding: result ", i, " ", way.ToText(on_gpu), ": ", *c, " on cpu with vmap ", vmap);
     }
   }
   return {};

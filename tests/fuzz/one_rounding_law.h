@@ -14,10 +14,10 @@ namespace ricci::testing {
 // Per result: does nothing go into it whose bits depend on an order of operations that a schedule chooses?
 std::vector<uint8_t> HaveOneRounding(const Program& p);
 
-// Compares `p`, compiled for `cpu` with schedule `vmap`, with other ways that are drawn from the seed, or with what
-// `cuda` gives. `compared` counts the results.
+// Compares `p`, compiled for `cpu` with schedule `vmap`, with other ways that are drawn from the seed (`ways` of
+// them), or with what `cuda` gives. `compared` counts the results.
 Complaint CheckOneRounding(ricci_ctx* ctx, const Program& p, const std::vector<Bytes>& inputs, std::string_view vmap,
-                           uint64_t seed, const GpuLibraries& gpu, int64_t& compared);
+                           uint64_t seed, const TrialOptions& options, int64_t& compared);
 
 }  // namespace ricci::testing
 #endif

@@ -106,6 +106,8 @@ Options Parse(int argc, char** argv) {
       o.seconds = number();
     } else if (a == "--failures") {
       o.failures = static_cast<int64_t>(number());
+    } else if (a == "--ways") {
+      o.trial.ways = static_cast<int>(number());
     } else if (a == "--verbose") {
       o.trial.verbose = o.trial.objects.verbose = true;
     } else if (a == "--coverage") {
@@ -133,7 +135,7 @@ Options Parse(int argc, char** argv) {
           stderr,
           "ricci_fuzz [--seed N] [--count N] [--seconds S] [--failures N] [--coverage] [--draw-only] "
           "[--hostile] [--write FILE] [--against FILE] [--gpu DRIVER [--compiler NVRTC]] [--objects TOOL [--aarch64]] "
-          "[--verbose] [--no-shrink]\n");
+          "[--ways N] [--verbose] [--no-shrink]\n");
       std::exit(2);
     }
   }

@@ -276,7 +276,7 @@ bool Trial::OnCpu() const {
 Trial::Verdict Trial::OneRounding() {
   if (!OnCpu() && options_.gpu.empty()) return [](const Program&) { return Complaint(); };
   return [this](const Program& p) {
-    return CheckOneRounding(ctx_.get(), p, Inputs(p), mode_, seed_, options_.gpu, totals_.rounded_once);
+    return CheckOneRounding(ctx_.get(), p, Inputs(p), mode_, seed_, options_, totals_.rounded_once);
   };
 }
 Trial::Verdict Trial::Kept() {

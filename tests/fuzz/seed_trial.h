@@ -21,6 +21,7 @@ struct TrialOptions {
   std::vector<std::string> devices;  // compared with `ref`
   bool verbose = false, shrink = true;
   bool draw_only = false;  // programs are only counted, not checked
+  int ways = 1;            // to compile, that the law of one rounding compares with the first
   GpuLibraries gpu;        // the device `cuda`; without laws, which compile many programs
   ObjectTool objects;      // programs are compiled ahead of time (object_trials.h)
 };
