@@ -1,4 +1,4 @@
-// What a point has to itself is accessed several elements at once (plugins/cuda/runs.h): the same bytes as `ref`, for
+// What a point has to itself is accessed several elements at once (plugins/cuda/runs.h): the same bytes as `cpu`, for
 // small matrices of all sizes, types and addresses.
 #include <gtest/gtest.h>
 
@@ -37,12 +37,12 @@ TEST_F(RunsOfPoints, SmallMatrices) {
   for (const auto& [n, bytes] : kSizes) {
     const Program f = Factors(n, "f32");
     ExpectBytesAtOnce(f, bytes);
-    for (const uint64_t shift : {0, 1, 2, 4}) ExpectSameBytes(f, {.shift = shift});
+    for (const uint64_t shift : {0, 1, 2, 4}) ExpectSameBytes(f, {.shift = shift, .like = "cpu"});
   }
   for (const int64_t n : {2, 3, 4}) {
     const Program f = Factors(n, "f64");
     ExpectBytesAtOnce(f, n == 3 ? "" : "16");
-    for (const uint64_t shift : {0, 1}) ExpectSameBytes(f, {.shift = shift});
+    for (const uint64_t shift : {0, 1}) ExpectSameBytes(f, {.shift = shift, .like = "cpu"});
   }
 }
 
