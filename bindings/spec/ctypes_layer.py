@@ -8,7 +8,7 @@ import textwrap
 from function_table import WIDTH
 
 HEADERS = ["base", "context", "device", "stream", "array", "build", "primitive", "callback", "file", "transform",
-           "executable", "dlpack", "plugin", "check"]
+           "executable", "dlpack", "plugin", "check", "debug"]
 SCALARS = {"uint8_t": "c_uint8", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64",
            "uint64_t": "c_uint64", "size_t": "c_size_t", "double": "c_double", "char": "c_char",
            "ricci_val": "c_uint64", "ricci_type": "c_uint32", "ricci_prim": "c_uint32", "ricci_sval": "c_uint32",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy_cases
 import ricci
 import ricci.numpy as rnp
+from ricci import nn_attention
 from ricci.dtypes import numpy_of
 
 CASES = list(numpy_cases.cases())
@@ -16,7 +17,7 @@ GIVEN = {n: a for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STA
 NAMES = {n for n in dir(rnp) if not n.startswith("_") and inspect.isfunction(getattr(rnp, n)) and hasattr(jnp, n)}
 NN = """relu relu6 sigmoid softplus log_sigmoid silu swish elu leaky_relu gelu softmax log_softmax logsumexp tanh identity celu
         selu glu hard_sigmoid hard_silu hard_swish hard_tanh soft_sign mish squareplus sparse_plus sparse_sigmoid
-        standardize""".split()
+        standardize logmeanexp""".split()
 
 
 def _every(namespace, fixed):
@@ -182,7 +183,7 @@ class Functions(Agreement):
     def test_derivatives_where_branches_meet(self):
         """Of the first and the second order, where max, abs and their kin have two sides."""
         def every(np_like, nn, grad):
-            at_zero = [getattr(nn, n) for n in NN if n not in ("softmax", "log_softmax", "logsumexp", "standardize", "glu")]
+            at_zero = [getattr(nn, n) for n in NN if n not in ("softmax", "log_softmax", "logsumexp", "standardize", "glu", "logmeanexp")]
             functions = [*at_zero, *(lambda x, f=f: f(x + 6) for f in (nn.relu6, nn.hard_sigmoid)),
                          *(lambda x, f=f: f(x - 3) for f in (nn.relu6, nn.hard_sigmoid)), *(
                              lambda x, f=f: f(x + 1) for f in (nn.hard_tanh, nn.sparse_plus, nn.sparse_sigmoid)),
@@ -205,7 +206,8 @@ class Functions(Agreement):
 
         def every(nn):
             return lambda x, k: [getattr(nn, n)(x) for n in NN] + [nn.gelu(x, approximate=False), nn.one_hot(k, 3),
-                                                                   nn.softmax(x, 0), nn.logsumexp(x, 1, keepdims=True)]
+                                                                   nn.softmax(x, 0), nn.logsumexp(x, 1, keepdims=True),
+                                                                   nn.log1mexp(x * x + 0.1), nn.logmeanexp(x, 0, x > 0)]
 
         def slopes(nn, transforms, numpy):
             f = lambda x: sum(numpy.sum(y * y) for y in every(nn)(x, k)[:-1])  # noqa: E731
@@ -213,6 +215,10 @@ class Functions(Agreement):
         half = x.astype(np.float16)
         self.agree("nn", ricci.jit(every(ricci.nn))(half, k), jax.jit(every(jax.nn))(half, k), 2)
         self.agree("nn", slopes(ricci.nn, ricci, rnp), slopes(jax.nn, jax, jnp), 4)
+
+
+def random_key():
+    return ricci.random.PRNGKey(0)
 
 
 class Random(Agreement):
@@ -223,7 +229,7 @@ class Random(Agreement):
         p = np.array([0.1, 0.2, 0.3, 0.4], np.float32)
         logits = np.log(p) * np.ones((3, 1), np.float32)
         return {
-            "exact": [key, a, many, random.bits(a, (5,)), random.bits(a, (5,), "uint8"), random.randint(a, (9,), -3, 100),
+            "exact": [key, a, many, random.clone(a), random.key_data(many), random.key_data(random.wrap_key_data(a)), random.bits(a, (5,)), random.bits(a, (5,), "uint8"), random.randint(a, (9,), -3, 100),
                       random.randint(many[0], (4,), 0, 256, "uint8"), random.permutation(a, 11),
                       random.permutation(b, np.arange(12).reshape(6, 2).astype(np.int32)), random.bernoulli(a, p),
                       random.bernoulli(a, 0.3, (8,)), random.categorical(a, logits), random.categorical(a, logits, 1, (5, 3)),
@@ -246,8 +252,13 @@ class Random(Agreement):
 
     def test_every_function_is_drawn(self):
         text = inspect.getsource(self.draws)
-        self.assertEqual([n for n in ricci.random.__all__ if f"random.{n}(" not in text and n != "key"], [])
-        self.assertEqual([n for n in ricci.nn.__all__ if n not in NN + ["one_hot"]], [])
+        with_dtype = {n for n in ricci.random.__all__ if "dtype" in inspect.signature(getattr(ricci.random, n)).parameters}
+        others = set(ricci.random.__all__) - with_dtype - {"key", "key_dtype", "key_impl"}  # test_random.py has those
+        self.assertEqual([n for n in others if f"random.{n}(" not in text], [])
+        self.assertEqual((str(ricci.random.key_dtype()), ricci.random.key_impl(random_key())), ("uint32", "threefry2x32"))
+        with self.assertRaisesRegex(ValueError, "wrap_key_data: impl is 'rbg'; threefry2x32 is the only generator"):
+            ricci.random.wrap_key_data(random_key(), impl="rbg")
+        self.assertEqual([n for n in ricci.nn.__all__ if n not in NN + ["one_hot", "log1mexp"] + nn_attention.__all__], [])
 
     def test_typed_keys_of_jax(self):
         f = ricci.jit(lambda key: ricci.random.normal(key, (3,)))

@@ -1,6 +1,6 @@
 """Ricci in Python: traced functions, their derivatives and batches, and native code. See README.md."""
 from . import lax, linalg, nn, numpy, random, tree
-from ._library import Error
+from ._library import Cancelled, DeadlineExceeded, Error
 from .batch import vmap
 from .branching import cond, switch
 from .builder import Builder, DType
@@ -17,16 +17,18 @@ from .function import Function, load
 from .loops import fori_loop, scan, while_loop
 from .program import Program
 from .python_rows import check_primitive, primitive
+from .runs import Cancel, Span, limits
 from .scans import associative_scan, map
 from .tracing import bind
 from .value import TracingError, Value
 
 __version__ = "0.1.0"
 __all__ = """
-    Array Builder Context DType Error Executable Function Program ShapeDtypeStruct TracingError Value add_plugin asarray
-    associative_scan bind check_primitive checkpoint checkpoint_name cond custom_jvp custom_vjp default_context eval_shape
-    fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp lax linalg load map missing nn numpy
-    primitive random scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap while_loop
+    Array Builder Cancel Cancelled Context DType DeadlineExceeded Error Executable Function Program ShapeDtypeStruct
+    Span TracingError Value add_plugin asarray associative_scan bind check_primitive checkpoint checkpoint_name cond
+    custom_jvp custom_vjp default_context eval_shape fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp
+    lax limits linalg load map missing nn numpy primitive random scan set_default_context show_all_frames stop_gradient
+    switch tree value_and_grad vjp vmap while_loop
 """.split()
 
 

@@ -527,6 +527,14 @@ class ricci_check_opts(Structure):
                 ('law', c_void_p)]
 
 
+class ricci_reduction(Structure):
+    _fields_ = [('hdr', ricci_hdr),
+                ('self', c_void_p),
+                ('fails', c_void_p),
+                ('tries', c_uint64),
+                ('seconds', c_double)]
+
+
 STATUS = object()  # a status, which the library's loader checks
 # name: (result, parameters)
 FUNCTIONS = {
@@ -664,4 +672,6 @@ FUNCTIONS = {
     'ricci_array_from_dlpack_on': (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p]),
     'ricci_check_primitive': (STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_uint32, c_void_p]),
     'ricci_check_program': (STATUS, [c_void_p, c_void_p, c_void_p]),
+    'ricci_check_finite': (STATUS, [c_void_p, c_void_p, c_void_p, c_uint32]),
+    'ricci_program_reduce': (STATUS, [c_void_p, c_void_p, c_void_p]),
 }

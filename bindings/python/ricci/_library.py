@@ -19,6 +19,17 @@ class Error(Exception):
         self.code, self.primitive, self.rule = code, primitive, rule
 
 
+class Cancelled(Error):
+    """A run was ended by its Cancel."""
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """A run was ended because its time was over."""
+
+
+_KINDS = {_abi.RICCI_CANCELLED: Cancelled, _abi.RICCI_DEADLINE_EXCEEDED: DeadlineExceeded}
+
+
 def not_pickled(what, instead):
     """A `__reduce__` that says what to do in place of pickling or copying."""
     def __reduce__(self):
@@ -40,7 +51,8 @@ def _check(status, function, arguments):
     message, primitive, rule = _abi.ricci_str(), _abi.ricci_str(), _abi.ricci_str()
     lib.ricci_status_message(status, ctypes.byref(message))
     lib.ricci_status_site(status, ctypes.byref(primitive), ctypes.byref(rule), None, None)
-    error = Error(text_of(message), lib.ricci_status_code(status), text_of(primitive), text_of(rule))
+    code = lib.ricci_status_code(status)
+    error = _KINDS.get(code, Error)(text_of(message), code, text_of(primitive), text_of(rule))
     lib.ricci_status_free(status)
     for other in (raised.escaped(), raised.passed(str(error))):
         if other is not None:

@@ -213,6 +213,22 @@ class Jitted:
         entry = self._kept((key, None))
         return self._traced(key, static) if entry is None else entry.made
 
+    @without_frames
+    def profile(self, *arguments, **named):
+        """(result, Spans) as Function.profile."""
+        return self.function(*arguments, **named).profile(*self._data(arguments), **self._data_by_name(named))
+
+    @without_frames
+    def check_finite(self, *arguments, **named):
+        """As Function.check_finite: an Error where a NaN or an infinity comes from."""
+        self.function(*arguments, **named).check_finite(*self._data(arguments), **self._data_by_name(named))
+
+    def _data(self, arguments):
+        return [x for i, x in enumerate(arguments) if i not in self._static]
+
+    def _data_by_name(self, named):
+        return {k: x for k, x in named.items() if k not in self._static}
+
     def lower(self, *arguments, **named):
         """As in JAX: `.text`, `.compile()`."""
         return self.function(*arguments, **named).lower()

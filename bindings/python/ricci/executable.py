@@ -18,6 +18,7 @@ from .dtypes import KEY, numpy_of
 from .frames import without_frames
 from .place import user_place
 from .program import Program, collected
+from .runs import current_limits, recorded, run
 
 
 def _elements_offset():
@@ -75,13 +76,14 @@ class Executable:
     """A program compiled for a device. Calls take and give NumPy arrays, `enqueue` those of the device.
 
     `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
-    written to, into that of a copy). `timings` has the seconds that each part of compiling took. `names()` are
+    written to, into that of a copy). With `profiled` the code can
+    report its steps (`profile`). `timings` has the seconds that each part of compiling took. `names()` are
     those of the arguments in messages.
     """
 
     __reduce__ = not_pickled("an Executable", "pickle its Program, and compile it there")
 
-    def __init__(self, program, device=None, donate=(), opt_level=0, names=None):
+    def __init__(self, program, device=None, donate=(), opt_level=0, names=None, profiled=False):
         self._handle, self._calls, self._names = handle(), [], names
         given.instance("Executable", "program", program, Program)
         opt_level = given.integer("Executable", "opt_level", opt_level, given.UINT32)
@@ -90,6 +92,7 @@ class Executable:
         self.params = [(numpy_of(d), shape) for d, shape in program.params]
         self.results = [(numpy_of(d), shape) for d, shape in program.results]
         options = struct(_abi.ricci_compile_opts, opt_level=opt_level)
+        options.hdr.flags = _abi.RICCI_COMPILE_PROFILED if profiled else 0
         if len(donate) > len(self.params):
             raise ValueError(f"Executable: donate has {given.count(len(donate), 'flag')}, the program "
                              f"{given.count(len(self.params), 'parameter')}")
@@ -184,8 +187,30 @@ class Executable:
             return asarray(value, self._device, self.context)
         return from_numpy(self._argument(i, value), self.context, self._on_device, self._numbers[i])
 
+    def _run(self, arguments, profile=None):
+        self._check_count(arguments)
+        arrays = [self._array(i, a) for i, a in enumerate(arguments)]
+        found = _pointers([None] * len(self.results))
+        run(self._handle, _pointers([a._handle for a in arrays]), found, profile)
+        return [np.asarray(Array(self.context, ctypes.c_void_p(r))) for r in found]
+
+    @without_frames
+    def profile(self, *arguments):
+        """(the results of a run, the Spans of its steps); for an executable that was compiled with `profiled`."""
+        spans = []
+        with recorded(spans) as profile:
+            return self._run(arguments, profile), spans
+
+    def check_finite(self, program, *arguments):
+        """An Error for the first equation of `program`, whose form this is, that makes a NaN or an infinity."""
+        self._check_count(arguments)
+        arrays = [self._array(i, a) for i, a in enumerate(arguments)]
+        lib.ricci_check_finite(program._handle, self._on_device, _pointers([a._handle for a in arrays]), len(arrays))
+
     def __call__(self, *arguments):
         """The list of results; where memory is not the host's, arguments and results are copied."""
+        if current_limits() is not None:
+            return self._run(arguments)
         if not self._is_on_host:
             return [np.asarray(r) for r in self.enqueue(*arguments)]
         self._check_count(arguments)

@@ -286,6 +286,19 @@ class Function:
         self.program.context.device(device)  # an error if there is none of that kind
         return Function(self.program, self.inputs, self.named, self.output, donated, device)
 
+    @without_frames
+    def profile(self, *arguments, **named):
+        """(result, Spans): a run of code that reports its steps, each with the line of the user's that it comes from."""
+        leaves = [to_host(x) for x in self._flatten(arguments, named)]
+        found, spans = Executable(self.program, self._device, profiled=True).profile(*leaves)
+        return self._built(self.output, found, self.program.results), spans
+
+    @without_frames
+    def check_finite(self, *arguments, **named):
+        """An Error for the first equation that makes a NaN or an infinity of what is finite, with its line, also one in a
+        loop or branch. Equations are run one by one, slowly."""
+        self.executable.check_finite(self.program, *(to_host(x) for x in self._flatten(arguments, named)))
+
     def lower(self, *arguments, **named):
         """Shapes are those of the function: arguments, if any are given, must have its structure."""
         if arguments or named:

@@ -1,8 +1,12 @@
 """Functions of jax.nn: activations, softmax, one_hot."""
+import math
+
 import numpy as np
 
+from . import nn_attention
 from . import numpy_elementwise as _np
 from .dtypes import numpy_of
+from .nn_attention import *  # noqa: F403
 from .numpy_choices import clip as _clip
 from .numpy_choices import where as _where
 from .numpy_elementwise import filled
@@ -253,7 +257,32 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
     return emit("transpose", found, permutation=order)
 
 
-__all__ += ["swish", "hard_swish"]  # noqa: F821, made by `public`
+@public
+def log1mexp(x):
+    """log(1 - exp(-x)) of positive numbers, by whichever formula is exact there.
+
+    M. Maechler, "Accurately computing log(1 - exp(-|a|))", 2012.
+    """
+    v = _float("log1mexp", x)
+    is_small, one = emit("lt", v, filled(v, math.log(2))), filled(v, 1)
+    # Each formula gets 1 where the other one counts, so that derivatives there are no NaN.
+    small, large = emit("select_n", is_small, one, v), emit("select_n", is_small, v, one)
+    return emit("select_n", is_small, emit("log1p", emit("neg", emit("exp", emit("neg", large)))),
+                emit("log", emit("neg", emit("expm1", emit("neg", small)))))
+
+
+@public
+def logmeanexp(x, axis=None, where=None, keepdims=False):
+    """log(mean(exp(x))) along `axis`, of the elements where `where` holds, without overflow."""
+    v = _float("logmeanexp", x)
+    ones = filled(v, 1)
+    if where is not None:
+        kept = expanded(value("logmeanexp", where), v.shape)
+        ones, v = emit("select_n", kept, filled(v, 0), ones), emit("select_n", kept, filled(v, -np.inf), v)
+    return _np.subtract(logsumexp(v, axis, None, keepdims), _np.log(_total(ones, axis, keepdims=keepdims)))
+
+
+__all__ += ["swish", "hard_swish", *nn_attention.__all__]  # noqa: F821, made by `public`
 
 
 def __getattr__(name):
