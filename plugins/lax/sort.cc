@@ -5,15 +5,13 @@
 // short lines the place of an element is the number of those before it, longer lines are merged bottom-up, and long
 // ones are sorted by the digits of their keys, the last digit first (Knuth, The Art of Computer Programming 3, 5.2.5),
 // in a number of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
-#include "factor_text.hpp"
+#include "sorted_line.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 constexpr AttrSpec kAttrs[] = {
     {"dimension", AttrKind::kInt}, {"is_stable", AttrKind::kBool, "true"}, {"num_keys", AttrKind::kInt}};
-constexpr int64_t kShortLine = 48, kLongLine = 128;
-constexpr int64_t kDigitBits = 8, kDigits = 1 << kDigitBits;
 
 ArrayTypes Type(const Eqn& e) {
   if (e.n_in() == 0) e.Fail("takes at least one operand");
@@ -84,250 +82,10 @@ void DropPassengers(const Eqn& e, DeadCode& a) {
 }
 
 // ---- lowering ----
-// The line being sorted: its keys and the order of its elements.
-class Line {
- public:
-  Line(KernelBuilder& k, const Eqn& e, const Index& at)
-      : k_(k), e_(e), at_(at), axis_(e.integer("dimension")), n_(e.in(0).dim(axis_)) {
-    if (IsLoneLongKey()) return;
-    for (uint32_t i = 0; i < e.integer("num_keys"); ++i) AddKeys(i);
-  }
-  void Sort() const {
-    if (IsLoneLongKey()) return ByDigitsAlone();
-    if (n_ <= kShortLine) return ByCounting();
-    n_ < kLongLine ? ByMerging() : ByDigits();
-  }
-
- private:
-  static DType key_dtype(DType d) { return d == DType::kBool ? DType::kU8 : PartOf(d); }
-  // A key that is all there is to move.
-  bool IsLoneLongKey() const {
-    const DType dtype = e_.in(0).dtype();
-    return n_ >= kLongLine && e_.n_in() == 1 && dtype != DType::kBool && !IsComplex(dtype);
-  }
-  // Of operand i, in arrays of their own.
-  void AddKeys(uint32_t i) {
-    const bool is_complex = IsComplex(e_.in(i).dtype());
-    std::vector<KernelArray> parts;
-    const DType dtype = key_dtype(e_.in(i).dtype());
-    for (int part = 0; part <= is_complex; ++part) {
-      parts.push_back(k_.Local(e_.Type(dtype, Dims(&n_, 1))));
-      key_dtypes_.push_back(dtype);
-    }
-    k_.Loop(n_, [&](Scalar j) {
-      const Scalar v = k_.Operand(i).Load(Place(j));
-      if (is_complex) {
-        parts[0].Store({j}, Real(v));
-        return parts[1].Store({j}, Imag(v));
-      }
-      parts[0].Store({j}, Convert(v, dtype));
-    });
-    first_key_.push_back(keys_.size());
-    keys_.insert(keys_.end(), parts.begin(), parts.end());
-  }
-  // Element `at` of operand i. Those that are not keys are loaded again, and bool, which its key is not.
-  Scalar Element(uint32_t i, Scalar at) const {
-    const DType dtype = e_.in(i).dtype();
-    if (i >= first_key_.size() || dtype == DType::kBool) return k_.Operand(i).Load(Place(at));
-    const KernelArray* key = &keys_[first_key_[i]];
-    return IsComplex(dtype) ? Complex(key[0].Load({at}), key[1].Load({at})) : key->Load({at});
-  }
-  Index Place(Scalar j) const {
-    Index out = at_;
-    out.insert(out.begin() + axis_, j);
-    return out;
-  }
-  ArrayType Indices(Dims shape) const { return e_.Type(DType::kI64, shape); }
-
-  // Whether element i comes before element j by their keys; equal elements do not.
-  Scalar Before(Scalar i, Scalar j) const {
-    Scalar out;
-    for (size_t key = keys_.size(); key-- > 0;) {
-      const Scalar a = keys_[key].Load({i}), b = keys_[key].Load({j});
-      const bool is_float = IsFloat(a.dtype());
-      const Scalar less = is_float ? (a < b) | ((a == a) & (b != b)) : a < b;
-      if (out.id == 0) {
-        out = less;
-        continue;
-      }
-      const Scalar equal = is_float ? (a == b) | ((a != a) & (b != b)) : a == b;
-      out = less | (equal & out);
-    }
-    return out;
-  }
-  // Element `from` of the line goes to place `to` of the results.
-  void Write(Scalar to, Scalar from) const {
-    for (uint32_t i = 0; i < e_.n_in(); ++i) k_.Result(i).Store(Place(to), Element(i, from));
-  }
-
-  // The place of element i is the number of elements before it.
-  void ByCounting() const {
-    k_.Loop(n_, [&](Scalar i) {
-      const Scalar place = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar j) {
-        const Scalar before = Before(j, i) | ((j < i) & !Before(i, j));
-        return Convert(before, DType::kI64);
-      });
-      Write(place, i);
-    });
-  }
-
-  // Runs of `width` sorted elements are merged in pairs until one is left; orders[0] and [1] take turns.
-  void ByMerging() const {
-    const int64_t both[] = {2, n_};
-    const KernelArray orders = k_.Local(Indices(both)), width = k_.Local(Indices({})), source = k_.Local(Indices({}));
-    k_.Loop(n_, [&](Scalar i) { orders.Store({k_.At(0), i}, i); });
-    width.Store({}, k_.At(1));
-    source.Store({}, k_.At(0));
-    k_.While([&] { return width.Load({}) < n_; },
-             [&] {
-               const Scalar w = width.Load({}), from = source.Load({});
-               k_.Loop(k_.At(0), (n_ + 2 * w - 1) / (2 * w),
-                       [&](Scalar pair) { Merge(orders, from, pair * 2 * w, w); });
-               source.Store({}, 1 - from);
-               width.Store({}, 2 * w);
-             });
-    const Scalar from = source.Load({});
-    k_.Loop(n_, [&](Scalar i) { Write(i, orders.Load({from, i})); });
-  }
-  void Merge(KernelArray orders, Scalar from, Scalar lo, Scalar w) const {
-    const Scalar n = k_.At(n_), last = k_.At(n_ - 1), mid = Min(lo + w, n), hi = Min(lo + 2 * w, n);
-    const KernelArray left = k_.Local(Indices({})), right = k_.Local(Indices({}));
-    left.Store({}, lo);
-    right.Store({}, mid);
-    k_.Loop(lo, hi, [&](Scalar to) {
-      const Scalar l = left.Load({}), r = right.Load({});
-      const Scalar of_left = orders.Load({from, Min(l, last)}), of_right = orders.Load({from, Min(r, last)});
-      const Scalar take_right = (l >= mid) | ((r < hi) & Before(of_right, of_left));
-      orders.Store({1 - from, to}, Select(take_right, of_right, of_left));
-      const Scalar one = Convert(take_right, DType::kI64);
-      left.Store({}, l + (1 - one));
-      right.Store({}, r + one);
-    });
-  }
-
-  // A key as an unsigned number that is larger for what comes later. -0 is 0, and every NaN the largest.
-  static Scalar Ordered(Scalar v, DType word) {
-    const bool wide = word == DType::kU64;
-    if (IsFloat(v.dtype())) {
-      const uint64_t sign = uint64_t{1} << (wide ? 63 : 31);
-      const Scalar x = Convert(v, wide ? DType::kF64 : DType::kF32), bits = Bitcast(x, word);
-      const Scalar below_zero = bits >= Like(bits, sign), flipped = Select(below_zero, !bits, bits | Like(bits, sign));
-      return Select(x == x, Select(x == 0.0, Like(bits, sign), flipped), !Like(bits, 0));
-    }
-    if (!In(v.dtype(), kSigned)) return Convert(v, word);
-    const Scalar bits = Bitcast(Convert(v, wide ? DType::kI64 : DType::kI32), word);
-    return bits + Like(bits, uint64_t{1} << (BitsOf(v.dtype()) - 1));
-  }
-
-  // The elements being moved between two halves of an array, with the words whose digits decide where to. A key that is
-  // alone needs no words: it is moved itself.
-  struct Digits {
-    KernelArray moved, words;
-    bool alone;
-    DType word;
-    int64_t passes;
-    KernelArray ends;  // by pass and digit: how many there are, then where the next one goes
-  };
-  Digits DigitsOf(DType dtype, KernelArray moved, bool alone) const {
-    const bool wide = BitsOf(dtype) > 32;
-    const int64_t both[] = {2, n_}, bits = IsFloat(dtype) ? (wide ? 64 : 32) : BitsOf(dtype);
-    Digits d{moved, {}, alone, wide ? DType::kU64 : DType::kU32, bits / kDigitBits, {}};
-    const int64_t counts[] = {d.passes, kDigits};
-    if (!alone) d.words = k_.Local(e_.Type(d.word, both));
-    d.ends = k_.Local(Indices(counts));
-    return d;
-  }
-
-  void ByDigitsAlone() const {
-    const int64_t both[] = {2, n_};
-    const Digits d = DigitsOf(e_.in(0).dtype(), k_.Local(e_.in(0).WithShape(both)), true);
-    k_.Loop(n_, [&](Scalar i) { d.moved.Store({k_.At(0), i}, k_.Operand(0).Load(Place(i))); });
-    Count(d, 0);
-    MoveAll(d, 0, true);
-  }
-
-  // From the last key to the first, and in each from its last digit to its first: elements go after those with smaller
-  // digits, in their present order. What is moved are their numbers.
-  void ByDigits() const {
-    const int64_t both[] = {2, n_};
-    const DType number = n_ > INT32_MAX ? DType::kI64 : DType::kI32;
-    const KernelArray moved = k_.Local(e_.Type(number, both));
-    k_.Loop(n_, [&](Scalar i) { moved.Store({k_.At(0), i}, Convert(i, number)); });
-    int64_t half = 0;  // of `moved`, the current one
-    for (size_t key = keys_.size(); key-- > 0;) {
-      const Digits d = DigitsOf(key_dtypes_[key], moved, false);
-      k_.Loop(n_, [&](Scalar i) {
-        const Scalar at = Convert(moved.Load({k_.At(half), i}), DType::kI64);
-        d.words.Store({k_.At(half), i}, Ordered(keys_[key].Load({at}), d.word));
-      });
-      Count(d, half);
-      half = MoveAll(d, half, key == 0);
-    }
-  }
-  Scalar WordAt(const Digits& d, int64_t half, Scalar i) const {
-    return d.alone ? Ordered(d.moved.Load({k_.At(half), i}), d.word) : d.words.Load({k_.At(half), i});
-  }
-  static Scalar DigitOf(Scalar word, int64_t pass) {
-    const Scalar digit = ShiftRightLogical(word, Like(word, static_cast<uint64_t>(pass * kDigitBits)));
-    return Convert(digit & (kDigits - 1), DType::kI64);
-  }
-
-  // How often each digit occurs does not depend on the order, so all are counted at once; then where each begins.
-  void Count(const Digits& d, int64_t half) const {
-    k_.Loop(d.passes, [&](Scalar pass) {
-      k_.Loop(kDigits, [&](Scalar digit) { d.ends.Store({pass, digit}, k_.At(0)); });
-    });
-    k_.Loop(n_, [&](Scalar i) {
-      const Scalar word = WordAt(d, half, i);
-      for (int64_t pass = 0; pass < d.passes; ++pass) {
-        const Scalar digit = DigitOf(word, pass);
-        d.ends.Store({k_.At(pass), digit}, d.ends.Load({k_.At(pass), digit}) + 1);
-      }
-    });
-    const KernelArray end = k_.Local(Indices({}));
-    k_.Loop(d.passes, [&](Scalar pass) {
-      end.Store({}, k_.At(0));
-      k_.Loop(kDigits, [&](Scalar digit) {
-        const Scalar count = d.ends.Load({pass, digit}), begin = end.Load({});
-        d.ends.Store({pass, digit}, begin);
-        end.Store({}, begin + count);
-      });
-    });
-  }
-
-  // Digit by digit from one half to the other; returns the half where all are then. What is `last` goes to the results.
-  int64_t MoveAll(const Digits& d, int64_t half, bool last) const {
-    for (int64_t pass = 0; pass < d.passes; ++pass, half = 1 - half) Move(d, pass, half, last && pass == d.passes - 1);
-    return half;
-  }
-  void Move(const Digits& d, int64_t pass, int64_t from, bool to_results) const {
-    const Scalar to_half = k_.At(1 - from);
-    k_.Loop(n_, [&](Scalar i) {
-      const Scalar word = WordAt(d, from, i), digit = DigitOf(word, pass), v = d.moved.Load({k_.At(from), i});
-      const Scalar to = d.ends.Load({k_.At(pass), digit});
-      if (to_results) {
-        d.alone ? k_.Result(0).Store(Place(to), v) : Write(to, Convert(v, DType::kI64));
-      } else {
-        if (!d.alone) d.words.Store({to_half, to}, word);
-        d.moved.Store({to_half, to}, v);
-      }
-      d.ends.Store({k_.At(pass), digit}, to + 1);
-    });
-  }
-
-  KernelBuilder& k_;
-  const Eqn& e_;
-  const Index& at_;
-  const int64_t axis_, n_;
-  std::vector<KernelArray> keys_;
-  std::vector<DType> key_dtypes_;
-  std::vector<size_t> first_key_;  // of each operand with keys
-};
-
 void Loops(KernelBuilder& k, const Eqn& e) {
   const int64_t dimension = e.integer("dimension");
   if (e.in(0).elements() == 0) return;
-  k.Parallel(rules::Without(e.in(0).shape(), {&dimension, 1}), [&](const Index& at) { Line(k, e, at).Sort(); });
+  k.Parallel(rules::Without(e.in(0).shape(), {&dimension, 1}), [&](const Index& at) { SortedLine(k, e, at).Sort(); });
 }
 
 std::string Factors(const Eqn& e) {
@@ -362,7 +120,13 @@ constexpr Row kRows[] = {{.name = "sort",
                                       "(c128[2,7]) dimension=1 num_keys=1; "
                                       "order=0 (c128[130], f64[130]) dimension=0 num_keys=1; "
                                       "(i32[9], f64[9]) dimension=0 num_keys=1; "
-                                      "(i32[9], f64[9]) dimension=0 num_keys=2"}};
+                                      "(i32[9], f64[9]) dimension=0 num_keys=2; "
+                                      "(i32[20] in 0..2, u8[20] in 0..2, i64[20] in 0..2, "
+                                      "i8[20] in 0..2, i32[20] in 0..2, u8[20] in 0..2, "
+                                      "i32[20] in 0..2, i8[20] in 0..2, f64[20]) dimension=0 num_keys=9; "
+                                      "(i32[130] in 0..2, u8[130] in 0..2, i64[130] in 0..2, "
+                                      "i8[130] in 0..2, i32[130] in 0..2, u8[130] in 0..2, "
+                                      "i32[130] in 0..2, i8[130] in 0..2, f64[130]) dimension=0 num_keys=9"}};
 
 }  // namespace
 

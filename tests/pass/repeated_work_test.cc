@@ -148,5 +148,24 @@ TEST_F(RepeatedWork, BranchesAreFoundByHalves) {
   ExpectSameAsReference(text);
 }
 
+// Many keys of a sort are compared by a loop over them: a key adds what stores and moves it.
+TEST_F(RepeatedWork, ManyKeysAreComparedByALoop) {
+  const auto sorted = [](int keys, int length) {
+    std::string params, operands, results, returned;
+    for (int i = 0; i < keys; ++i) {
+      const std::string comma = i == 0 ? "" : ", ", type = base::Cat(": f32[", length, "]");
+      params += base::Cat(comma, "%x", i, type), operands += base::Cat(comma, "%x", i);
+      results += base::Cat(comma, "%r", i, type), returned += base::Cat(comma, "%r", i);
+    }
+    return base::Cat("program f(", params, ") { ", results, " = sort(", operands, ") dimension=0 num_keys=", keys,
+                     "\n return ", returned, " }");
+  };
+  for (const int length : {20, 60, 200}) {
+    const size_t forty = Instructions(*Lower(sorted(40, length))), eighty = Instructions(*Lower(sorted(80, length)));
+    EXPECT_LE(eighty - forty, 40 * 24) << length;
+    ExpectSameAsReference(sorted(10, length));
+  }
+}
+
 }  // namespace
 }  // namespace ricci::testing
