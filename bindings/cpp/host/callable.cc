@@ -1,6 +1,7 @@
 // Closing functions of leaves to programs, and applying programs to leaves.
 #include "ricci/callable.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ricci/lax.hpp"
@@ -30,6 +31,16 @@ CallSite SiteOfValues(std::string_view name, const Location& at, const Values& l
   if (operands.empty()) FailAt(at, name, ": no argument contains a traced value");
   return SiteOf(name, operands);
 }
+CallSite SiteOfCallOn(std::string_view name, const Location& at, const Values& leaves) {
+  const bool pending = std::all_of(leaves.begin(), leaves.end(), IsPending);
+  if (leaves.empty() || !pending) return SiteOfValues(name, at, leaves);
+  const CallSite outside{name, at, nullptr, nullptr, leaves[0].context()};
+  for (const Value& v : leaves) {
+    if (v.context() != outside.ctx) outside.Fail("operands belong to two contexts; use one for all");
+  }
+  ComputeAll(outside, leaves);
+  return DeferredSite(outside);
+}
 void ContextFinder::operator()(const Array& leaf) {
   if (leaf.empty()) site.Fail("an array was never set");
   if (site.ctx == nullptr) site.ctx = leaf.context();
@@ -45,7 +56,8 @@ Value LiftNumber(const CallSite& site, const Operand& number) {
 }
 Value LiftLeaf(const CallSite& site, const Value& leaf) {
   CheckOpen(leaf, site.at, site.name);
-  if (leaf.builder != site.builder && site.scope != nullptr && !TraceOf(site.scope)->Reaches(leaf.builder)) {
+  if (leaf.builder != site.builder && site.scope != nullptr && !IsPending(leaf) &&
+      !TraceOf(site.scope)->Reaches(leaf.builder)) {
     site.Fail("a value of another trace is used; pass it as an argument");
   }
   return site.Lift(Operand(leaf, site.at), DType::kNone);

@@ -92,17 +92,40 @@ const Array* Trace::ArrayOf(ricci_val id) const {
   return nullptr;
 }
 
+void Trace::KeepComputed(ricci_val id, const Array& elements) {
+  computed_.push_back(elements);
+  computed_values_.push_back(id);
+}
+
+void ComputeAll(const CallSite& outside, std::span<const Value> pending) {
+  const Ref<Trace> copy = Trace::Begin(outside, {});
+  ricci_builder* const to = copy->builder();
+  SetLocation(to, outside.at);
+  std::unordered_map<Trace*, Copier> copiers;  // one for each program, so that what values share is copied once
+  Values open, copies;
+  for (const Value& v : pending) {
+    Trace* const from = TraceOf(v.scope);
+    if (from->ArrayOf(v.id) != nullptr) continue;
+    const auto param = [&](const Array& a) { return copy->CaptureArray(outside, a).id; };
+    open.push_back(v);
+    copies.push_back({to, copiers.try_emplace(from, *from, to, param).first->second.Copy(v.id), copy.handle()});
+  }
+  if (open.empty()) return;
+  const Program program = copy->Finish(copies);
+  const Arrays elements = Apply(outside, program, copy->TakeArrays());
+  for (size_t i = 0; i < open.size(); ++i) TraceOf(open[i].scope)->KeepComputed(open[i].id, elements[i]);
+}
+
 Array Trace::Compute(ricci_val id, const Location& at) {
   if (const Array* const known = ArrayOf(id)) return *known;
-  const CallSite site{"array", at, nullptr, nullptr, ricci_builder_context(builder())};
-  const Ref<Trace> copy = Begin(site, {});
-  ricci_builder* const to = copy->builder();
-  SetLocation(to, at);
-  Copier copier(*this, to, [&](const Array& a) { return copy->CaptureArray(site, a).id; });
-  const Program program = copy->Finish({{to, copier.Copy(id), copy.handle()}});
-  computed_.push_back(Apply(site, program, copy->arrays_)[0]);
-  computed_values_.push_back(id);
-  return computed_.back();
+  const Value v{builder(), id, this};
+  ComputeAll({"array", at, nullptr, nullptr, v.context()}, {&v, 1});
+  return *ArrayOf(id);
+}
+
+CallSite DeferredSite(const CallSite& outside) {
+  const Ref<Trace> trace = Trace::Defer(outside);
+  return {outside.name, outside.at, trace->builder(), trace.handle()};
 }
 
 // Into another deferred program a value goes with its equations, so that an expression stays one program.

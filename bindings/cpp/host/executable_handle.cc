@@ -47,14 +47,22 @@ Program Program::deserialize(const Context& ctx, std::string_view bytes) {
   return MakeProgram(
       [&](ricci_program** p) { return ricci_program_deserialize(ctx.handle(), bytes.data(), bytes.size(), "", 0, p); });
 }
+void Program::check_finite(std::span<ricci_array* const> in, Device device, Location at) const {
+  CheckAt(at, ricci_check_finite(handle(), device.handle(), in.data(), static_cast<uint32_t>(in.size())));
+}
 
 Executable Executable::compile(const Program& program, Device device, std::span<const uint8_t> donate, Location at) {
+  return compile(program, CompileOptions{device, donate}, at);
+}
+Executable Executable::compile(const Program& program, const CompileOptions& options, Location at) {
   ricci_compile_opts o = ricci_compile_opts_default();
-  ricci_device* const on = device.handle();
+  ricci_device* const on = options.device.handle();
   o.devices = &on;
   o.n_devices = on != nullptr;
-  o.donate = donate.data();
-  o.n_donate = static_cast<uint32_t>(donate.size());
+  o.donate = options.donate.data();
+  o.n_donate = static_cast<uint32_t>(options.donate.size());
+  o.opt_level = options.opt_level;
+  if (options.profiled) o.hdr.flags |= RICCI_COMPILE_PROFILED;
   ricci_executable* x = nullptr;
   CheckAt(at, ricci_compile(program.handle(), &o, &x));
   return Executable(x);
@@ -71,6 +79,18 @@ void Executable::run(std::span<ricci_array* const> in, std::span<ricci_array*> o
 void Executable::enqueue(std::span<ricci_array* const> in, std::span<ricci_array*> out, Location at) const {
   CheckAt(at, ricci_executable_enqueue(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
                                        static_cast<uint32_t>(out.size()), nullptr));
+}
+void Executable::run(std::span<ricci_array* const> in, std::span<ricci_array*> out, const RunOptions& options,
+                     Location at) const {
+  const ricci_run_opts o = options.ToAbi();
+  CheckAt(at, ricci_executable_run(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                                   static_cast<uint32_t>(out.size()), &o));
+}
+void Executable::enqueue(std::span<ricci_array* const> in, std::span<ricci_array*> out, const RunOptions& options,
+                         Location at) const {
+  const ricci_run_opts o = options.ToAbi();
+  CheckAt(at, ricci_executable_enqueue(handle(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                                       static_cast<uint32_t>(out.size()), &o));
 }
 ricci_executable_stats Executable::stats() const {
   ricci_executable_stats s{};

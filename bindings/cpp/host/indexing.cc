@@ -77,22 +77,29 @@ Value TakeSlice(const Value& v, const Slice& s, int64_t axis, const Location& at
   const int64_t low = b.count == 0 ? 0 : b.start + (b.count - 1) * b.step;
   return lax::rev(Strided(v, low, b.count, -b.step, axis), {&axis, 1});
 }
-// x[i] along `axis`: a number or scalar drops the axis, an array of integers replaces it.
+// The element number `start`, a scalar, along `axis`, which is dropped.
+Value ElementAlong(const Value& v, const Value& start, int64_t axis) {
+  Values starts(static_cast<size_t>(v.rank()), lax::full_like(start, 0));
+  starts[static_cast<size_t>(axis)] = start;
+  Shape sizes(v.shape().begin(), v.shape().end());
+  sizes[static_cast<size_t>(axis)] = 1;
+  return lax::squeeze(lax::dynamic_slice(v, starts, sizes), {&axis, 1});
+}
+// x[i] along `axis`: a number or scalar drops the axis, an array of integers replaces it. Outside of a trace a number
+// is an operand, so that one program serves for all elements.
 Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const CallSite& site) {
   const int64_t n = v.dim(axis);
   const Shape dims{axis};
   if (index.weak == Weak::kInt) {
     const int64_t at = InBounds(site, index.integer, axis, v);
+    if (site.is_outside())
+      return ElementAlong(v, site.Lift(Operand(at, index.at), n > INT32_MAX ? DType::kI64 : DType::kI32), axis);
     return lax::squeeze(lax::slice_in_dim(v, at, at + 1, axis), dims);
   }
   const Value i = site.Lift(index, kDefaultInt);
   WantIndex(site.name, site.at, v, i);
   if (i.rank() > 0) return GatherAlong(v, i, axis, "clip");
-  Values starts(static_cast<size_t>(v.rank()), lax::full_like(i, 0));
-  starts[static_cast<size_t>(axis)] = FromEnd(i, n);
-  Shape sizes(v.shape().begin(), v.shape().end());
-  sizes[static_cast<size_t>(axis)] = 1;
-  return lax::squeeze(lax::dynamic_slice(v, starts, sizes), dims);
+  return ElementAlong(v, FromEnd(i, n), axis);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "recent_entries.h"
-#include "ricci/element.hpp"
 #include "ricci/jit.hpp"
+#include "tracing.h"
 
 namespace ricci { inline namespace v0 {
 
@@ -96,7 +96,8 @@ Ref<CachedEntry> JitCache::Shared::Compile(const Call& call, LeafFunction f, std
   donate.resize(closed.program.params().size(), 0);
   Ref<CachedEntry> entry(new CachedEntry(call.words, HashOf(call.words)));
   entry->n_out = closed.program.results().size();
-  entry->executable = Executable::compile(closed.program, Device(call.device()), donate, at);
+  const CompileOptions how{Device(call.device()), donate, 0, options.run.profile.has_value()};
+  entry->executable = Executable::compile(closed.program, how, at);
   entry->program = std::move(closed.program);
   entry->hidden = std::move(closed.captured);
   return entry;
@@ -116,11 +117,7 @@ const JitCache::Entry& JitCache::Call::Compile(LeafFunction f, const Ref<Counted
 }
 
 Array ConcreteNumber(ricci_ctx* ctx, const Operand& number) {
-  const DType dtype = PromoteWeak(DType::kNone, number.weak);
-  const Element e = number.weak == Weak::kComplex ? Encode(dtype, std::complex<double>(number.real, number.imag))
-                    : number.weak == Weak::kFloat ? Encode(dtype, number.real)
-                                                  : Encode(dtype, number.integer);
-  return Array(Context(ctx), dtype, {}, e.bytes.data(), number.at);
+  return ConcreteNumber(ctx, number, PromoteWeak(DType::kNone, number.weak));
 }
 
 std::string Lowered::text() const { return program.text(); }
@@ -143,6 +140,8 @@ void JitCache::Call::FindContext() {
   ctx_ = cache_.options().context->handle();
 }
 
+void JitCache::Call::operator()(const Value& v) { (*this)(Array(v, cache_.at())); }
+
 void JitCache::Call::FailOn(const Array& a) const {
   if (a.empty())
     FailAt(cache_.at(), cache_.name(), ": leaf ", handles.size(), " of the arguments is an array that was never set");
@@ -150,10 +149,25 @@ void JitCache::Call::FailOn(const Array& a) const {
          ", belongs to another context than the leaves before it; make all arrays of a call in one");
 }
 
+void JitCache::Call::CheckFinite(const Entry& entry) {
+  for (const Array& a : entry.hidden) handles.push_back(a.handle());
+  entry.program.check_finite(handles.view(), Device(device()), cache_.at());
+}
+
 JitCache::Results::Results(Call& call, const Entry& entry) : ctx_(call.ctx_) {
   for (const Array& a : entry.hidden) call.handles.push_back(a.handle());
   for (size_t i = 0; i < entry.n_out; ++i) handles_.push_back(nullptr);
-  entry.executable.enqueue(call.handles.view(), {handles_.data(), handles_.size()}, call.cache_.at());
+  const std::span<ricci_array*> out(handles_.data(), handles_.size());
+  const RunOptions& how = call.cache_.options().run;
+  if (how.empty())
+    entry.executable.enqueue(call.handles.view(), out, call.cache_.at());
+  else
+    entry.executable.enqueue(call.handles.view(), out, how, call.cache_.at());
+}
+Values JitCache::Results::Pending(const CallSite& site) {
+  Values out;
+  while (next_ < handles_.size()) out.push_back(LiftLeaf(site, (*this)({})));
+  return out;
 }
 JitCache::Results::~Results() {
   for (; next_ < handles_.size(); ++next_) {

@@ -185,7 +185,7 @@ Value DetByFactors(const Value& a) {
     const Value diagonal = DiagonalOf(c.product);
     return std::pair(c.det, lax::reduce_sum(diagonal, Shape{diagonal.rank() - 1}));
   };
-  return custom_jvp(value, rule)(a);
+  return custom_jvp(value, rule).Emit(a);
 }
 
 }  // namespace

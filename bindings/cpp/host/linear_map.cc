@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ricci/lax.hpp"
+#include "tracing.h"
 
 namespace ricci { inline namespace v0 {
 
@@ -107,6 +108,23 @@ LinearParts<L> Linear(const CallSite& site, LeafFunction f, const std::vector<L>
   return Finish(site, std::move(parts), Apply(site, halves.known, Joined(x, closed.captured)), results.size());
 }
 
+// Of pending values the map is made outside of a trace, so that it keeps the elements of what the point determines and
+// does not compute them again whenever it is applied.
+LinearParts<Value> LinearOfValues(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main,
+                                  Mode mode) {
+  if (!site.is_outside()) return Linear(site, f, x, n_main, mode);
+  const CallSite outside{site.name, site.at, nullptr, nullptr, site.context()};
+  ComputeAll(outside, x);
+  LinearParts<Array> arrays = Linear(outside, f, Arrays(x.begin(), x.end()), n_main, mode);
+  const auto lifted = [&](const Arrays& from) {
+    Values out;
+    for (const Array& a : from) out.push_back(LiftLeaf(site, a));
+    return out;
+  };
+  LeafMap<Array>& map = arrays.map;
+  return {lifted(arrays.value), {map.name, map.what, map.ctx, map.program, {}, lifted(map.residuals), map.in, map.out}};
+}
+
 // Throws unless the leaves given are of the types that the map takes.
 template <typename L>
 void WantTypes(const Location& at, const LeafMap<L>& map, const std::vector<ricci_type>& given) {
@@ -156,13 +174,13 @@ Values ApplyAt(const CallSite& site, const Program& f, const Values& residuals, 
 }  // namespace
 
 LinearParts<Value> VjpLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
-  return Linear(site, f, x, n_main, Mode::kReverse);
+  return LinearOfValues(site, f, x, n_main, Mode::kReverse);
 }
 LinearParts<Array> VjpLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
   return Linear(site, f, x, n_main, Mode::kReverse);
 }
 LinearParts<Value> LinearizeLeaves(const CallSite& site, LeafFunction f, const Values& x, const size_t* n_main) {
-  return Linear(site, f, x, n_main, Mode::kForward);
+  return LinearOfValues(site, f, x, n_main, Mode::kForward);
 }
 LinearParts<Array> LinearizeLeaves(const CallSite& site, LeafFunction f, const Arrays& x, const size_t* n_main) {
   return Linear(site, f, x, n_main, Mode::kForward);

@@ -24,17 +24,44 @@ Dims Operand::shape() const {
   return array != nullptr ? array->shape() : value.shape();
 }
 
+namespace {
+
+Element ElementOf(const Operand& number, DType dtype) {
+  if (number.weak == Weak::kComplex) return Encode(dtype, std::complex<double>(number.real, number.imag));
+  return number.weak == Weak::kFloat ? Encode(dtype, number.real) : Encode(dtype, number.integer);
+}
+
+}  // namespace
+
+Array ConcreteNumber(ricci_ctx* ctx, const Operand& number, DType dtype) {
+  return Array(Context(ctx), dtype, {}, ElementOf(number, dtype).bytes.data(), number.at);
+}
+
 Value CallSite::Constant(const Operand& number, DType dtype, Dims shape) const {
   const ArrayType type = MakeTypeAt(at, context(), dtype, shape);
-  Value v = number.weak == Weak::kComplex ? lax::full(builder, type, std::complex<double>(number.real, number.imag))
-            : number.weak == Weak::kFloat ? lax::full(builder, type, number.real)
-                                          : lax::full(builder, type, number.integer);
-  v.scope = scope;
+  const Element e = ElementOf(number, dtype);
+  Value v{builder, RICCI_VAL_NONE, scope};
+  Check(ricci_builder_const(builder, type.id(), e.bytes.data(), e.size, &v.id));
   return v;
 }
 
+bool CallSite::is_outside() const {
+  const Trace* const t = scope == nullptr ? nullptr : TraceOf(scope);
+  return t != nullptr && t->parent() == nullptr && t->is_deferred();
+}
+
+namespace {
+
+// A number of the host as an operand of an operation on Arrays alone: for another number the same program runs again.
+Value NumberOperand(const CallSite& site, const Operand& number, DType dtype, Dims shape) {
+  const Array scalar = ConcreteNumber(site.context(), number, dtype);
+  return BroadcastValue(site.scope->Capture(TraceOf(site.scope)->CaptureArray(site, scalar)), shape);
+}
+
+}  // namespace
+
 Value CallSite::Lift(const Operand& x, DType dtype, Dims shape) const {
-  if (x.weak != Weak::kNone) return Constant(x, dtype, shape);
+  if (x.weak != Weak::kNone) return is_outside() ? NumberOperand(*this, x, dtype, shape) : Constant(x, dtype, shape);
   if (x.ctx != nullptr) Fail("a context holds no elements; it can only be where an array is made");
   if (x.array == nullptr) return x.value.builder != builder && scope != nullptr ? scope->Capture(x.value) : x.value;
   if (scope == nullptr) Fail("an array cannot be used in a rule; make it a constant");
@@ -69,18 +96,12 @@ void Defer(CallSite& site, std::span<const Operand> xs) {
     if (site.ctx == nullptr && x.ctx != nullptr) site.ctx = x.ctx;
   }
   if (site.ctx == nullptr) site.Fail("no operand is an array or a traced value; make one of a context");
-  const Ref<Trace> trace = Trace::Defer({site.name, site.at, nullptr, nullptr, site.ctx});
-  site.ctx = nullptr;
-  site.builder = trace->builder();
-  site.scope = trace.handle();
+  site = DeferredSite({site.name, site.at, nullptr, nullptr, site.ctx});
 }
 // A pending program of this many operations is left to itself, so that a host's loop does not make it longer and
 // longer: its values are computed, and the next operation begins another one.
 constexpr uint32_t kLongestDeferred = 1024;
-bool IsLong(const CallSite& site) {
-  Trace* const t = site.scope == nullptr ? nullptr : TraceOf(site.scope);
-  return t != nullptr && t->parent() == nullptr && t->is_deferred() && ++t->operations > kLongestDeferred;
-}
+bool IsLong(const CallSite& site) { return site.is_outside() && ++TraceOf(site.scope)->operations > kLongestDeferred; }
 
 }  // namespace
 

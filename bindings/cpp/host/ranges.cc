@@ -12,6 +12,14 @@ using namespace plain;
 
 namespace {
 
+// A number of the caller as a scalar like x.
+Value Given(const Value& x, double number, const Location& at) {
+  return full(Operand(x, at), {}, Operand(number, at), x.dtype());
+}
+Value Given(const Value& x, int64_t number, const Location& at) {
+  return full(Operand(x, at), {}, Operand(number, at), x.dtype());
+}
+
 Value Integers(const Operand& in, int64_t start, int64_t stop, int64_t step, DType dtype) {
   if (step == 0) FailAt(in.at, "arange: step is 0");
   const ricci_int128 span = ricci_int128{stop} - start, unit = step;
@@ -19,7 +27,7 @@ Value Integers(const Operand& in, int64_t start, int64_t stop, int64_t step, DTy
   if (count > RICCI_MAX_DIM)
     FailAt(in.at, "arange: from ", start, " to ", stop, " by ", step, " are too many elements");
   const Value i = Iota(in, dtype, {static_cast<int64_t>(count)}, 0);
-  return lax::add(lax::mul(i, lax::full_like(i, step)), lax::full_like(i, start));
+  return i * Given(i, step, in.at) + Given(i, start, in.at);
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ Value arange(const Operand& in, const Operand& start, const Operand& stop, const
     FailAt(in.at, "arange: from ", start.real, " to ", stop.real, " by ", step.real, " has no end");
   }
   const Value i = Iota(in, common, {std::max<int64_t>(0, static_cast<int64_t>(count))}, 0);
-  return To(i * step.real + start.real, wanted);
+  return To(i * Given(i, step.real, in.at) + Given(i, start.real, in.at), wanted);
 }
 
 namespace {
@@ -59,9 +67,9 @@ Value linspace(const Operand& in, double start, double stop, int64_t n, bool end
   const DType d = ToInexact(dtype);
   const Value i = Iota(in, d, {n}, 0);
   if (n == 0) return To(i, dtype);
-  const Value step = Fractions(i, n, endpoint);
-  Value line = (1 - step) * start + step * stop;
-  if (endpoint && n > 1) line = Where(i == static_cast<double>(n - 1), stop, line);
+  const Value step = Fractions(i, n, endpoint), from = Given(i, start, in.at), to = Given(i, stop, in.at);
+  Value line = (1 - step) * from + step * to;
+  if (endpoint && n > 1) line = Where(i == static_cast<double>(n - 1), to, line);
   return To(IsInt(dtype) ? lax::floor(line) : line, dtype);
 }
 Value linspace(const Operand& start, const Operand& stop, int64_t n, bool endpoint, DType dtype, AxisNumber axis) {
@@ -80,7 +88,7 @@ Value linspace(const Operand& start, const Operand& stop, int64_t n, bool endpoi
 }
 Value logspace(const Operand& in, double start, double stop, int64_t n, bool endpoint, double base, DType dtype) {
   const Value line = linspace(in, start, stop, n, endpoint, ToInexact(dtype));
-  return To(lax::pow(Num(line, base), line), dtype);
+  return To(lax::pow(BroadcastValue(Given(line, base, in.at), line.shape()), line), dtype);
 }
 Value geomspace(const Operand& in, double start, double stop, int64_t n, bool endpoint, DType dtype) {
   if (!(start * stop > 0))
@@ -89,8 +97,8 @@ Value geomspace(const Operand& in, double start, double stop, int64_t n, bool en
   const Value line = logspace(in, std::log10(start * sign), std::log10(stop * sign), n, endpoint, 10, ToInexact(dtype));
   if (n == 0) return To(line, dtype);
   const Value i = Positions(line, line.dtype(), 0);
-  Value out = Where(i == 0, start, line * sign);
-  if (endpoint && n > 1) out = Where(i == static_cast<double>(n - 1), stop, out);
+  Value out = Where(i == 0, Given(line, start, in.at), line * sign);
+  if (endpoint && n > 1) out = Where(i == static_cast<double>(n - 1), Given(line, stop, in.at), out);
   return To(out, dtype);
 }
 

@@ -171,13 +171,17 @@ Value full(const Operand& in, const Shape& shape, const Operand& value, DType dt
   const Operand both[] = {in, value};
   const CallSite site = SiteOf("full", both);
   if (value.is_number()) {
-    return site.Constant(value, dtype == DType::kNone ? PromoteWeak(DType::kNone, value.weak) : dtype, shape);
+    return site.Lift(value, dtype == DType::kNone ? PromoteWeak(DType::kNone, value.weak) : dtype, shape);
   }
   const Value v = broadcast_to(value, shape);
   return dtype == DType::kNone ? v : lax::convert_element_type(v, dtype);
 }
-Value zeros(const Operand& in, const Shape& shape, DType dtype) { return full(in, shape, Operand(0, in.at), dtype); }
-Value ones(const Operand& in, const Shape& shape, DType dtype) { return full(in, shape, Operand(1, in.at), dtype); }
+Value zeros(const Operand& in, const Shape& shape, DType dtype) {
+  return SiteOf("full", {&in, 1}).Constant(Operand(0, in.at), dtype, shape);
+}
+Value ones(const Operand& in, const Shape& shape, DType dtype) {
+  return SiteOf("full", {&in, 1}).Constant(Operand(1, in.at), dtype, shape);
+}
 Value constant(const Operand& in, const Operand& x, DType dtype) {
   const Operand both[] = {in, x};
   const CallSite site = SiteOf("constant", both);

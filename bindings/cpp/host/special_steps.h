@@ -36,7 +36,7 @@ std::invoke_result_t<decltype(F), const Value&> WithSlope(const Value& x) {
     const auto y = WithSlope<F, Slope>(v);
     return std::pair(y, Times(Slope(v, y), std::get<0>(tangents)));
   };
-  return custom_jvp(value, rule)(x);
+  return custom_jvp(value, rule).Emit(x);
 }
 
 // F(x...), whose derivatives are Slopes(x...), one function per argument.
@@ -54,7 +54,7 @@ Value WithSlopes(const X&... x) {
         },
         primals);
   };
-  return custom_jvp(value, rule)(x...);
+  return custom_jvp(value, rule).Emit(x...);
 }
 
 }}}  // namespace ricci::v0::plain

@@ -74,7 +74,7 @@ Value PseudoInverse(const Value& a, double rtol) {
     const Value s = matmul(p, matmul(h, dh)), u = matmul(dh, matmul(h, p));
     return std::pair(p, s - matmul(p, matmul(dx, p)) - matmul(s, matmul(x, p)) + u - matmul(p, matmul(x, u)));
   };
-  return custom_jvp([rtol](const Value& x) { return FromSvd(x, rtol); }, tangent)(a);
+  return custom_jvp([rtol](const Value& x) { return FromSvd(x, rtol); }, tangent).Emit(a);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ class Trace final : public Scope {
 
   // Calls f on the parameters and closes the program; where f throws, it is abandoned.
   Program Run(const CallSite& site, LeafFunction f);
+  // Closes the program with these results.
+  Program Finish(const Values& results);
   // After Run: the outer values behind the extra parameters of this program, or the arrays behind those of an outermost
   // one. They leave the trace.
   Values TakeCaptured() { return std::move(captured_); }
@@ -41,6 +43,8 @@ class Trace final : public Scope {
   bool is_deferred() const { return root_->deferred_; }
   // Of a deferred program itself: the elements of its value, computed once.
   Array Compute(ricci_val id, const Location& at);
+  // Keeps the elements of its value.
+  void KeepComputed(ricci_val id, const Array& elements);
   // The array that a value of this outermost program stands for, NULL if it must be computed.
   const Array* ArrayOf(ricci_val id) const;
   // Whether `v` stands for an array that the outermost program captured.
@@ -61,7 +65,6 @@ class Trace final : public Scope {
   Value Param(ricci_type type);
   Value CaptureDeferred(const Value& outer);
   bool CopyConstant(const Value& outer, Value& copy);
-  Program Finish(const Values& results);
   void End();
 
   Trace* const parent_;
@@ -84,6 +87,12 @@ inline bool IsPending(const Value& v) {
   const Trace* const t = TraceOf(v.scope);
   return t != nullptr && t->parent() == nullptr && t->is_deferred();
 }
+// A deferred program of the context of `outside`, as the place of what `outside` is the place of.
+CallSite DeferredSite(const CallSite& outside);
+// A number as an array of `dtype`.
+Array ConcreteNumber(ricci_ctx* ctx, const Operand& number, DType dtype);
+// The elements of pending values, which may be of several programs, by one run; they keep them.
+void ComputeAll(const CallSite& outside, std::span<const Value> pending);
 
 }}  // namespace ricci::v0
 #endif

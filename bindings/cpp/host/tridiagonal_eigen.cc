@@ -89,7 +89,7 @@ Value Eigenvalues(const Value& d, const Value& e, const Wanted& wanted) {
     return std::pair(Eigenvalues(x, y, wanted),
                      of_d + 2 * lax::reduce_sum(pairs * rows(std::get<1>(tangents)), Shape{0}));
   };
-  return custom_jvp(value, rule)(d, e);
+  return custom_jvp(value, rule).Emit(d, e);
 }
 
 Wanted WantedOf(const CallSite& site, int64_t n, const TridiagonalOptions& o) {

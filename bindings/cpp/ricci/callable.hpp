@@ -39,6 +39,16 @@ CallSite SiteOfTrees(std::string_view name, const Location& at, const T&... tree
   (ForEachLeaf(trees, collect), ...);
   return SiteOfValues(name, at, collect.out);
 }
+// The same for a function that is compiled: where all of the Values, at least one, are pending, the call is outside of
+// any trace. Their elements are then computed, all in one run, and the program is a new one of operations on Arrays
+// alone.
+CallSite SiteOfCallOn(std::string_view name, const Location& at, const Values& leaves);
+template <typename... T>
+CallSite SiteOfCall(std::string_view name, const Location& at, const T&... trees) {
+  ValueCollector collect;
+  (ForEachLeaf(trees, collect), ...);
+  return SiteOfCallOn(name, at, collect.out);
+}
 // An operand as a tree; a number or Array has no program, so it has no say in the place.
 inline std::optional<Value> ValueOf(const Operand& x) {
   return x.is_value() ? std::optional<Value>(x.value) : std::optional<Value>();
@@ -110,9 +120,20 @@ auto FillAll(const std::tuple<T...>& like, std::span<const L> leaves) {
       like);
 }
 
+// f(args...) within the program of the arguments. A transformed function would look whether it is outside of any trace,
+// which costs a host's code; its Emit does not.
+template <typename F, typename... A>
+decltype(auto) CallInside(const F& f, A&&... args) {
+  if constexpr (requires { typename F::EmitsInside; })
+    return f.Emit(args...);
+  else
+    return f(std::forward<A>(args)...);
+}
 template <typename F, typename... A>
 consteval auto TypeOfCall() {
-  if constexpr (IsCallable<F, A...>()) {
+  if constexpr (requires { typename F::EmitsInside; }) {
+    return std::type_identity<decltype(std::declval<const F&>().Emit(std::declval<const A&>()...))>();
+  } else if constexpr (IsCallable<F, A...>()) {
     return std::type_identity<std::invoke_result_t<const F&, A...>>();
   } else {
     return RefusedCall<F, A...>();
@@ -149,7 +170,10 @@ class TracedFunction<F, std::tuple<T...>, Lift> {
   TracedFunction(const F& f, const std::tuple<T...>& like) : f_(f), like_(like) {}
   [[gnu::cold]] Values operator()(const CallSite& inside, const Values& params) {
     const auto call = [&] {
-      return Lift()(inside, std::apply(f_, FillAll<Value>(like_, std::span<const Value>(params))));
+      const auto on_trees = [&](auto&&... trees) -> decltype(auto) {
+        return CallInside(f_, std::forward<decltype(trees)>(trees)...);
+      };
+      return Lift()(inside, std::apply(on_trees, FillAll<Value>(like_, std::span<const Value>(params))));
     };
     result_ = Ref<Counted>(new CountedTree<Out>(call));
     return LeavesOf<Value>(this->out());

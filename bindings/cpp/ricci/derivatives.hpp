@@ -196,7 +196,7 @@ template <bool kReverse, typename L, typename F, typename... T>
 template <bool kReverse, typename F, typename... A>
 auto LinearOf(std::string_view name, const Location& at, const F& f, const A&... args) {
   if constexpr ((kHoldsValue<A> || ...)) {
-    const CallSite site = SiteOfTrees(name, at, args...);
+    const CallSite site = SiteOfCall(name, at, args...);
     return MakeLinear<kReverse, Value>(site, f, std::tuple<Traced<A>...>(LiftTree(site, args)...));
   } else {
     const CallSite site = SiteOutside(name, at, args...);

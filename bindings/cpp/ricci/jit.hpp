@@ -2,9 +2,11 @@
 //
 // The object owns its cache; copies share it. The key is the types of all leaves, the structure of the arguments,
 // every static value in them and the device. Arrays that f captures are hidden operands: they are kept with the
-// compiled program as they were when it was traced. Called with Values, inside of another traced function, it is f
-// itself. A call that was compiled before takes no lock and, but for its results, no memory from the heap. A C++ number
-// that f captures stays what it was when f was traced: another value needs an argument, or another jit object.
+// compiled program as they were when it was traced. Called with Values of another traced function, it is f itself;
+// pending Values, which operations on Arrays gave, are computed first, and the results are pending Values that are
+// computed already. A call that was compiled before takes no lock and, but for its results, no memory from the heap. A
+// C++ number that f captures stays what it was when f was traced: another value needs an argument, or another jit
+// object.
 //
 // A call goes from here to JitCache::Call, which finds the entry, and JitCache::Results, which run it.
 #ifndef RICCI_JIT_HPP_
@@ -60,8 +62,8 @@ std::tuple<ConcreteArgument<A>...> ConcreteArguments(JitCache::Call& call, const
 }
 template <typename... A>
 using ArgumentRefs = std::tuple<const std::remove_cvref_t<ConcreteArgument<A>>&...>;
-template <typename... A>
-inline constexpr char kSignature = 0;  // its address tells lists of argument types apart
+template <typename... T>
+inline constexpr char kSignature = 0;  // its address tells lists of argument types, as f sees them, apart
 
 template <typename F, typename... T>
 [[gnu::cold]] const JitCache::Entry& CompileCall(JitCache::Call& call, const F& f, const std::tuple<const T&...>& in) {
@@ -80,7 +82,7 @@ const JitCache::Entry& EntryFor(JitCache::Call& call, const F& f, const std::tup
 // f(args...) with Arrays or numbers, compiled.
 template <typename F, typename... A>
 auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
-  JitCache::Call call(cache, &kSignature<A...>);
+  JitCache::Call call(cache, &kSignature<Traced<A>...>);
   const auto concrete = ConcreteArguments(call, args...);
   using Out = typename TracedFunction<F, ArgumentRefs<A...>>::Out;
   static_assert(
@@ -92,34 +94,104 @@ auto CallOnArrays(const JitCache& cache, const F& f, const A&... args) {
   return MapLeaves<Array>(entry.result_like<Out>(), results);
 }
 
+// ---- calls with Values ----
+// The arguments as Values of the program that the call goes to.
+template <typename... A>
+struct LiftedCall {
+  CallSite site;
+  std::tuple<Traced<A>...> in;
+  std::tuple<const Traced<A>&...> refs() const {
+    return std::apply([](const auto&... v) { return std::tuple<const Traced<A>&...>(v...); }, in);
+  }
+};
+template <typename... A>
+[[gnu::cold]] LiftedCall<A...> LiftCall(const JitCache& cache, const A&... args) {
+  const CallSite site = SiteOfCall(cache.name(), cache.at(), args...);
+  return {site, {LiftTree(site, args)...}};
+}
+// f outside of a trace, compiled, on pending Values that are computed.
+template <typename F, typename... A>
+[[gnu::cold]] auto CallOnPending(const JitCache& cache, const F& f, const LiftedCall<A...>& lifted) {
+  using Out = typename TracedFunction<F, std::tuple<const Traced<A>&...>>::Out;
+  JitCache::Call call(cache, &kSignature<Traced<A>...>);
+  const JitCache::Entry& entry = EntryFor(call, f, lifted.refs());
+  return Fill<Value>(entry.result_like<Out>(), JitCache::Results(call, entry).Pending(lifted.site));
+}
+// A result of f within a trace: numbers and Arrays become Values, which those of a compiled call are too.
+struct LeafKeeper {
+  const CallSite& site;
+  Value operator()(const Value& leaf) { return leaf; }
+  Value operator()(const Array& leaf) { return LiftLeaf(site, leaf); }
+};
+template <typename T>
+Traced<T> KeepTree(const CallSite& site, const T& tree) {
+  if constexpr (Number<T>) {
+    return LiftNumber(site, Operand(tree, site.at));
+  } else {
+    LeafKeeper keep{site};
+    return MapLeaves<Value>(tree, keep);
+  }
+}
+
 template <typename F>
 class Jit {
  public:
   explicit Jit(F f, JitOptions options = {}, Location at = {})
       : f_(std::move(f)), cache_("jit", at, std::move(options)) {}
 
-  // Arrays or numbers in, Arrays out.
+  // Arrays or numbers in, Arrays out; Values in, Values out.
   template <typename... A>
   auto operator()(const A&... args) const {
     if constexpr ((kHoldsValue<A> || ...)) {
-      const CallSite site = SiteOfTrees("jit", cache_.at(), args...);
-      return f_(LiftTree(site, args)...);
+      const auto lifted = LiftCall(cache_, args...);
+      if (lifted.site.is_outside()) return CallOnPending(cache_, f_, lifted);
+      return CallLifted(lifted);
     } else {
       return CallOnArrays(cache_, f_, args...);
     }
   }
+  // The same within the program of the Values, also where they are pending: for an operation that is made of others.
+  using EmitsInside = void;
+  template <typename... A>
+  auto Emit(const A&... args) const {
+    const CallSite site = SiteOfTrees("jit", cache_.at(), args...);
+    return CallLifted(LiftedCall<A...>{site, {LiftTree(site, args)...}});
+  }
   // Traces and compiles for arguments like these, without running.
   template <typename... A>
   Lowered lower(const A&... args) const {
-    JitCache::Call call(cache_, &kSignature<A...>);
-    const auto concrete = ConcreteArguments(call, args...);
-    const JitCache::Entry& entry = EntryFor(call, f_, ArgumentRefs<A...>(concrete));
-    return {entry.program, entry.executable};
+    const auto use = [](JitCache::Call&, const JitCache::Entry& e) { return Lowered{e.program, e.executable}; };
+    return WithEntry(use, args...);
+  }
+  // Runs equation by equation, slowly, and throws OUT_OF_RANGE at the first one that makes a NaN or an infinity of
+  // operands without one. (JAX: debug_nans, debug_infs.)
+  template <typename... A>
+  void check_finite(const A&... args) const {
+    WithEntry([](JitCache::Call& call, const JitCache::Entry& e) { call.CheckFinite(e); }, args...);
   }
   // How many kinds of arguments are compiled.
   size_t cache_size() const { return cache_.size(); }
 
  private:
+  // use(call, entry) of the call f(args...) outside of a trace.
+  template <typename Use, typename... A>
+  auto WithEntry(const Use& use, const A&... args) const {
+    JitCache::Call call(cache_, &kSignature<Traced<A>...>);
+    if constexpr ((kHoldsValue<A> || ...)) {
+      const auto lifted = LiftCall(cache_, args...);
+      return use(call, EntryFor(call, f_, lifted.refs()));
+    } else {
+      const auto concrete = ConcreteArguments(call, args...);
+      return use(call, EntryFor(call, f_, ArgumentRefs<A...>(concrete)));
+    }
+  }
+  template <typename... A>
+  [[gnu::cold]] auto CallLifted(const LiftedCall<A...>& lifted) const {
+    using Out = std::remove_cvref_t<ResultOfCall<F, Traced<A>...>>;
+    return KeepTree<Out>(lifted.site,
+                         std::apply([&](auto... v) { return CallInside(f_, std::move(v)...); }, lifted.in));
+  }
+
   F f_;
   JitCache cache_;
 };
@@ -129,25 +201,31 @@ Jit<F> jit(F f, JitOptions options = {}, Location at = Location::Here()) {
   return Jit<F>(std::move(f), std::move(options), at);
 }
 
-// A transform of a function as a function: with Values it emits into their program, with Arrays it runs under jit.
+// A transform of a function as a function: with Values of a trace it emits into their program; with Arrays, and pending
+// Values, it runs under jit.
 template <typename Rule>
 class Transformed {
  public:
   Transformed(std::string_view name, Location at, Rule rule) : rule_(std::move(rule)), cache_(name, at, JitOptions{}) {}
   template <typename... A>
   auto operator()(const A&... args) const {
-    if constexpr ((kHoldsValue<A> || ...))
-      return Emit(args...);
-    else
+    if constexpr ((kHoldsValue<A> || ...)) {
+      const auto lifted = LiftCall(cache_, args...);
+      if (lifted.site.is_outside()) return CallOnPending(cache_, *this, lifted);
+      return std::apply([&](const auto&... v) { return rule_(lifted.site, v...); }, lifted.in);
+    } else {
       return CallOnArrays(cache_, *this, args...);
+    }
   }
-
- private:
+  // The same within the program of the Values, also where they are pending: for an operation that is made of others.
+  using EmitsInside = void;
   template <typename... A>
   [[gnu::cold]] auto Emit(const A&... args) const {
     const CallSite site = SiteOfTrees(cache_.name(), cache_.at(), args...);
     return rule_(site, LiftTree(site, args)...);
   }
+
+ private:
   Rule rule_;
   JitCache cache_;
 };

@@ -16,6 +16,7 @@ struct JitOptions {
   std::optional<Context> context = {};        // needed only if no argument is an Array
   Device device = {};                         // where an argument is committed by default
   size_t max_entries = 4096;                  // kinds of call kept, at least 1; the default is that of JAX
+  RunOptions run = {};                        // what ends its runs early, and what collects their steps
 };
 
 // Copies share the entries.
@@ -71,6 +72,8 @@ class JitCache::Call {
     words.push_back(a.type_id());
     handles.push_back(a.handle());
   }
+  // The same for a pending Value, which keeps its elements; throws for a Value of a function that is being traced.
+  void operator()(const Value& v);
   // Takes the context of `a`, a leaf to come, if it is the first one.
   void Look(const Array& a) {
     if (ctx_ == nullptr) ctx_ = a.context();
@@ -89,6 +92,9 @@ class JitCache::Call {
   // The entry after Find found none: traces and compiles f, of which `result` is the structure of the result as soon as
   // it was traced. `leaf_counts`: of each argument.
   const Entry& Compile(LeafFunction f, const Ref<Counted>& result, std::span<const size_t> leaf_counts);
+
+  // After Find or Compile: throws at the first equation that makes a NaN or an infinity (Program::check_finite).
+  void CheckFinite(const Entry& entry);
 
   TreeKey words;
   SmallList<ricci_array*, 16> handles;
@@ -116,6 +122,8 @@ class JitCache::Results {
   ~Results();
   // The next one, for a leaf of the result.
   Array operator()(const Value&) { return Array(ctx_, handles_.data()[next_++]); }
+  // All of them, as values of `site`, a program of operations on Arrays alone.
+  Values Pending(const CallSite& site);
 
  private:
   ricci_ctx* ctx_;

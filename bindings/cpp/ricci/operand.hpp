@@ -67,10 +67,13 @@ struct CallSite {
   [[noreturn]] void Fail(const Parts&... parts) const {
     FailAt(at, name, ": ", parts...);
   }
+  // Whether the program is one of operations on Arrays alone, outside of any traced function.
+  bool is_outside() const;
   ricci_ctx* context() const { return builder == nullptr ? ctx : ricci_builder_context(builder); }
   // A constant of this program.
   Value Constant(const Operand& number, DType dtype, Dims shape) const;
-  // `x` as a value here; a number becomes one of `dtype` and `shape`.
+  // `x` as a value here; a number becomes one of `dtype` and `shape`: a constant, or an operand if it is outside of any
+  // traced function, so that the same program runs for other numbers.
   Value Lift(const Operand& x, DType dtype, Dims shape = {}) const;
 };
 
