@@ -135,6 +135,15 @@ Array device_put(const Array& a, Device device, Location at = Location::Here());
 // The device of the first array that is committed to one; the empty Device if none is.
 Device CommittedDevice(std::span<const Array> arrays);
 
+template <typename T>
+std::vector<T> Value::to_vector(Location at) const {
+  return Array(*this, at).to_vector<T>(at);
+}
+template <typename T>
+T Value::item(Location at) const {
+  return Array(*this, at).item<T>(at);
+}
+
 template <>
 struct Array::Contiguous<bool> {
   explicit Contiguous(const std::vector<bool>& v) : bytes(new bool[v.size()]) {

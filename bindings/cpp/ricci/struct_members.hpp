@@ -1,15 +1,37 @@
-// ricci/struct_members.hpp: the members of a plain struct, for a function that takes all of them.
+// ricci/struct_members.hpp: the members of a struct, for a function that takes all of them.
 //
-// C++20 has no reflection: the number of members is how many values of any type can initialise the struct, and
-// structured bindings name them. An array among the members would count once per element, so it is a std::array.
+// C++20 has no reflection: the number of members of a plain struct is how many values of any type can initialise it,
+// and structured bindings name them. An array among the members would count once per element, so it is a std::array.
+// Bindings cannot name the members of a base class or private ones, so the owner of such a class lists them in
+// TreeMembers.
 #ifndef RICCI_STRUCT_MEMBERS_HPP_
 #define RICCI_STRUCT_MEMBERS_HPP_
 #include <concepts>
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "ricci/many_members.hpp"
+
 namespace ricci { inline namespace v0 {
+
+// The members of a class that is no plain struct, as a specialization: of a class of another library, of one with a
+// base class or constructors, or, as a friend of it, of one with private members.
+//
+//   template <class T> struct ricci::TreeMembers<Layer<T>> {
+//     static auto of(auto& layer) { return std::tie(layer.weights, layer.bias); }  // a Layer<T> or const Layer<T>
+//   };
+//
+// A tree like another one is made by the default constructor and assignments to the members; what is not listed stays
+// as the constructor left it. `template <class To> using rebind` in it is the class over the leaf To, if the class is
+// not a template over its types alone.
+template <typename T>
+struct TreeMembers {};
+template <typename T>
+concept ListsMembers = requires(T& t) {
+  TreeMembers<std::remove_const_t<T>>::of(t);
+};
 
 template <typename Owner>
 struct AnyMember {
@@ -18,18 +40,31 @@ struct AnyMember {
     __builtin_unreachable();
   }
 };
-inline constexpr size_t kMaxMembers = 16;
+inline constexpr size_t kMaxMembers = 64, kFewMembers = 16;
 template <typename T, size_t... kIndex>
 consteval bool TakesMembers(std::index_sequence<kIndex...>) {
   return requires { T{(static_cast<void>(kIndex), AnyMember<T>{})...}; };
 }
-template <typename T, size_t kCount = kMaxMembers>
-consteval size_t MemberCount() {
+// Few members are counted down, because a last one without a default constructor must have a value; more are counted
+// up, which takes as many steps as there are members beyond.
+template <typename T, size_t kCount>
+consteval size_t CountDown() {
   if constexpr (TakesMembers<T>(std::make_index_sequence<kCount>()))
     return kCount;
   else if constexpr (kCount > 0)
-    return MemberCount<T, kCount - 1>();
+    return CountDown<T, kCount - 1>();
   return 0;
+}
+template <typename T, size_t kCount>
+consteval size_t CountUp() {
+  if constexpr (kCount <= kMaxMembers && TakesMembers<T>(std::make_index_sequence<kCount + 1>()))
+    return CountUp<T, kCount + 1>();
+  return kCount;
+}
+template <typename T>
+consteval size_t MemberCount() {
+  if constexpr (TakesMembers<T>(std::make_index_sequence<kFewMembers + 1>())) return CountUp<T, kFewMembers + 1>();
+  return CountDown<T, kFewMembers>();
 }
 // Whether member kIndex, counted in values of any type, is the first element of an array: braces around two values
 // there initialise the whole array, so fewer values fit after it.
@@ -45,6 +80,18 @@ consteval bool IsArrayMember(std::index_sequence<kBefore...>, std::index_sequenc
   };
   return kTakesBraces && !kIsOne;
 }
+// Whether T has a base class, whose members its own bindings do not name.
+template <typename T>
+struct AnyBase {
+  template <typename Base>
+  requires(std::is_base_of_v<Base, T> && !std::same_as<Base, T>) operator Base() const {  // NOLINT
+    __builtin_unreachable();
+  }
+};
+template <typename T>
+consteval bool HasBase() {
+  return requires { T{AnyBase<T>{}}; };
+}
 template <typename T, size_t kCount>
 consteval bool HoldsArray() {
   return []<size_t... kIndex>(std::index_sequence<kIndex...>) {
@@ -54,14 +101,9 @@ consteval bool HoldsArray() {
   }
   (std::make_index_sequence<kCount>());
 }
-// visit(members...) of the plain struct `s`.
-template <typename S, typename Visit>
-decltype(auto) WithMembers(S& s, Visit&& visit) {
-  using T = std::remove_const_t<S>;
-  constexpr size_t kCount = MemberCount<T>();
-  static_assert(!HoldsArray<T, kCount>(), "a struct in a tree holds an array T w[N]; use std::array<T, N>");
-  static_assert(!TakesMembers<T>(std::make_index_sequence<kMaxMembers + 1>()),
-                "a struct in a tree may have up to 16 members");
+// visit(members...) of a plain struct of kCount members.
+template <size_t kCount, typename S, typename Visit>
+decltype(auto) WithPlainMembers(S& s, Visit& visit) {
   if constexpr (kCount == 0) {
     return visit();
   } else if constexpr (kCount == 1) {
@@ -109,9 +151,26 @@ decltype(auto) WithMembers(S& s, Visit&& visit) {
   } else if constexpr (kCount == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = s;
     return visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else {
+  } else if constexpr (kCount == 16) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = s;
     return visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else {
+    return WithManyMembers<kCount>(s, visit);
+  }
+}
+// visit(members...) of `s`, a plain struct or one whose members are listed.
+template <typename S, typename Visit>
+decltype(auto) WithMembers(S& s, Visit&& visit) {
+  using T = std::remove_const_t<S>;
+  if constexpr (ListsMembers<S>) {
+    return std::apply(visit, TreeMembers<T>::of(s));
+  } else {
+    static_assert(!HasBase<T>(), "a struct in a tree has a base class; list the members of both in ricci::TreeMembers");
+    constexpr size_t kCount = HasBase<T>() ? 0 : MemberCount<T>();
+    static_assert(!HoldsArray<T, kCount>(), "a struct in a tree holds an array T w[N]; use std::array<T, N>");
+    static_assert(kCount <= kMaxMembers,
+                  "a struct in a tree has more than 64 members; nest some in a struct of their own");
+    return WithPlainMembers < kCount <= kMaxMembers ? kCount : 0 > (s, visit);
   }
 }
 

@@ -1,7 +1,8 @@
 // ricci/tree.hpp: structures whose leaves are Values or Arrays, as arguments and results (pytrees).
 //
 // A tree is a leaf, or a std::vector, array, tuple, pair, optional or map of trees, or a plain struct (an aggregate of
-// up to 16 members). The same tree with other leaves is the same template with another argument, so a struct that
+// up to 64 members, without a base class), or a class whose owner lists its members in TreeMembers
+// (struct_members.hpp). The same tree with other leaves is the same template with another argument, so a struct that
 // crosses jit is a template over its leaf:
 //
 //   template <class T> struct Params { T w, b; };   // Params<Array> outside of a traced function, Params<Value> inside
@@ -55,9 +56,17 @@ template <typename T, typename To>
 struct Rebound<const T, To> {
   using type = const Rebind<T, To>;
 };
+template <typename T>
+concept ListsRebind = requires {
+  std::type_identity<typename TreeMembers<T>::template rebind<Value>>();
+};
 template <template <typename...> class Tree, typename... Parts, typename To>
-struct Rebound<Tree<Parts...>, To> {
+requires(!ListsRebind<Tree<Parts...>>) struct Rebound<Tree<Parts...>, To> {
   using type = Tree<Rebind<Parts, To>...>;
+};
+template <ListsRebind T, typename To>
+struct Rebound<T, To> {
+  using type = typename TreeMembers<T>::template rebind<To>;
 };
 template <typename T, size_t kSize, typename To>
 struct Rebound<std::array<T, kSize>, To> {
@@ -72,21 +81,21 @@ inline constexpr bool kIsStatic<Static<T>> = true;
 template <typename T>
 concept StaticNode = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::string> || kIsStatic<T>;
 template <typename T>
-concept TupleNode = !StaticNode<T> && requires {
+concept TupleNode = !StaticNode<T> && !ListsMembers<T> && requires {
   std::tuple_size<T>::value;
 };
 template <typename T>
-concept OptionalNode = requires(const T& t) {
+concept OptionalNode = !ListsMembers<T> && requires(const T& t) {
   typename T::value_type;
   { t.has_value() } -> std::same_as<bool>;
 };
 template <typename T>
-concept MapNode = requires {
+concept MapNode = !ListsMembers<T> && requires {
   typename T::mapped_type;
   typename T::key_compare;
 };
 template <typename T>
-concept ListNode = !StaticNode<T> && !requires {
+concept ListNode = !StaticNode<T> && !ListsMembers<T> && !requires {
   typename T::key_type;
 }
 &&!TupleNode<T> && requires(T & t) {
@@ -95,14 +104,22 @@ concept ListNode = !StaticNode<T> && !requires {
   t.push_back(typename T::value_type());
 };
 template <typename T>
-concept StructNode = std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !TupleNode<T> && !ListNode<T>;
-// Everything else must be a plain struct.
+concept StructNode = ListsMembers<T> ||
+    (std::is_aggregate_v<T> && !Leaf<T> && !StaticNode<T> && !TupleNode<T> && !ListNode<T>);
+// Everything else must be a struct.
 template <typename T>
 consteval void WantStruct() {
   static_assert(!std::is_array_v<T>, "a struct in a tree holds an array T w[N]; use std::array<T, N>");
   static_assert(StructNode<T>,
                 "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, "
-                "pair, optional and map of trees");
+                "pair, optional and map of trees; for another class list its members in ricci::TreeMembers");
+}
+// The S of these members, in order; it lists them.
+template <typename S, typename Members>
+S FilledStruct(Members&& members) {
+  S out;
+  TreeMembers<S>::of(out) = std::forward<Members>(members);
+  return out;
 }
 
 // ---- walking ----
@@ -150,7 +167,13 @@ Rebind<T, To> MapLeaves(const T& tree, F& f) {
     return out;
   } else {
     WantStruct<T>();
-    return WithMembers(tree, [&](const auto&... parts) { return Out{MapLeaves<To>(parts, f)...}; });
+    return WithMembers(tree, [&](const auto&... parts) {
+      if constexpr (ListsMembers<Out>)
+        return FilledStruct<Out>(
+            std::tuple<Rebind<std::remove_cvref_t<decltype(parts)>, To>...>{MapLeaves<To>(parts, f)...});
+      else
+        return Out{MapLeaves<To>(parts, f)...};
+    });
   }
 }
 

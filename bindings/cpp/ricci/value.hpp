@@ -6,6 +6,7 @@
 // others, which is how closures work without a thread-local trace.
 #ifndef RICCI_VALUE_HPP_
 #define RICCI_VALUE_HPP_
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -82,6 +83,16 @@ class ArrayType {
 };
 inline void AppendText(std::string& out, const ArrayType& t) { out += Text(t.dtype(), t.shape()); }
 
+// Where a host asked for an operation. A parameter `Location at = Location::Here()` captures the caller.
+struct Location {
+  const char* file = nullptr;
+  uint32_t line = 0;
+  const char* function = nullptr;
+  static Location Here(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
+                       const char* function = __builtin_FUNCTION()) {
+    return {file, line, function};
+  }
+};
 struct Value;
 using Values = std::vector<Value>;
 class Operand;
@@ -117,6 +128,8 @@ class ScopeRef : public Ref<Scope> {
 
 template <typename T>
 inline constexpr bool kNoElement = false;
+template <typename T>
+inline constexpr bool kNoTruth = false;
 
 // A value of a program under construction, or the symbolic zero. `scope` is set where closures may be captured.
 struct Value {
@@ -145,6 +158,21 @@ struct Value {
   Dims shape() const { return type().shape(); }
   int64_t rank() const { return type().rank(); }
   int64_t dim(int64_t i) const { return type().dim(i); }
+  // The elements of a pending Value, as those of an Array (ricci/array.hpp): `auto y = sin(x)` is read as it is.
+  template <typename T>
+  std::vector<T> to_vector(Location at = Location::Here()) const;
+  template <typename T>
+  T item(Location at = Location::Here()) const;
+  // `if (x > 0)` and `x > 0 && y > 0` have a sentence here.
+  template <std::same_as<bool> T>
+  explicit operator T() const {
+    static_assert(
+        kNoTruth<T>,
+        "a Value is no bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x) "
+        "or where(p, x, y), instead of p && q, p || q and !p logical_and(p, q), logical_or(p, q) and "
+        "logical_not(p), instead of while (p) while_loop; outside of a traced function p.item<bool>()");
+    return false;
+  }
   // A slice of dimension 0, see ricci/indexing.hpp. It is a copy, so nothing can be assigned to it.
   const Value operator[](const Operand& index) const;
   template <typename T>
@@ -153,16 +181,6 @@ struct Value {
   }
 };
 
-// Where a host asked for an operation. A parameter `Location at = Location::Here()` captures the caller.
-struct Location {
-  const char* file = nullptr;
-  uint32_t line = 0;
-  const char* function = nullptr;
-  static Location Here(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
-                       const char* function = __builtin_FUNCTION()) {
-    return {file, line, function};
-  }
-};
 // The location of the equations that follow. Rules never set it: what they emit belongs to the operation they serve.
 inline void SetLocation(ricci_builder* b, const Location& at) {
   ricci_builder_set_location(b, at.file, at.line, at.function);

@@ -22,6 +22,9 @@ template <class T> struct Params {{ T w, b; }};
 template <class T> struct Rows {{ Params<T> p; T w[2]; int n; }};
 template <class T> struct OneRow {{ T w[1]; }};
 struct Fixed {{ Value w; }};
+template <class T> struct Derived : Params<T> {{ T c; }};
+template <class T> struct DerivedAlone : Params<T> {{}};
+template <class T> class Private {{ T w; public: Private() = default; explicit Private(T v) : w(v) {{}} }};
 struct Opaque {{ explicit Opaque(int) {{}} }};
 Context* ctx;
 Array x, y;
@@ -34,6 +37,8 @@ AXES = ("axes are integers: max(x, 1) and sum(x, 1) reduce along axis 1; the gre
         "maximum(x, y) and minimum(x, y)")
 AXIS = "an axis is an integer"
 ELEMENT = "x[i] is a copy, to which nothing can be assigned; write x = set_at(x, i, value)"
+TRUTH = "a Value is no bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x)"
+BASE = "a struct in a tree has a base class; list the members of both in ricci::TreeMembers"
 TEMPORARY = "the left side is a temporary copy; to change an element write x = "
 MORE = "the function given to a transform takes more arguments than it is called with"
 FEWER = "the function given to a transform takes fewer arguments than it is called with"
@@ -58,6 +63,16 @@ CASES = [
     ("jit([](Value& a) { return a; })(x);", REFERENCE),
     ("jit([](const Rows<Value>& r) { return r.w[0]; })(Rows<Array>());", ARRAY_MEMBER),
     ("jit([](const OneRow<Value>& r) { return r.w[0]; })(OneRow<Array>());", ARRAY_MEMBER),
+    ("jit([](const Derived<Value>& r) { return r.c; })(Derived<Array>());", BASE),
+    ("jit([](const DerivedAlone<Value>& r) { return r.w; })(DerivedAlone<Array>());", BASE),
+    ("jit([](const Private<Value>& r) { return Value(); })(Private<Array>(x));",
+     "for another class list its members in ricci::TreeMembers"),
+    ("if (v > 0) v = -v;", TRUTH),
+    ("if (x > 0) return;", TRUTH),
+    ("while (v > 0 && v < 1) v = v / 2;", TRUTH),
+    ("const bool b = !(v == v);", TRUTH),
+    ("v = (v > 0) ? v : -v;", TRUTH),
+    ("jit([](Value a) { return a > 0 || a < -1 ? a : -a; })(x);", TRUTH),
     ("max(v, 0.0);", AXES),
     ("min(v, 0.5f);", AXES),
     ("sum(v, 1.0);", AXES),
@@ -88,7 +103,7 @@ CASES = [
     ("jit([](Value) {})(x);", "the function given to a transform returns nothing; return its result"),
     ("jit([](Opaque, Value a) { return a; })(Opaque(1), x);",
      "a tree is made of Values or Arrays, numbers, texts, plain structs, and std::vector, array, tuple, pair, optional "
-     "and map of trees"),
+     "and map of trees; for another class list its members in ricci::TreeMembers"),
     ("jit([](Value a) { return Fixed{a}; })(x);",
      "a struct that a function under jit, grad or vmap returns must be a template over its leaf: Params<Value> inside, "
      "Params<Array> outside"),
@@ -134,6 +149,9 @@ QUIET = [
     "const auto [y1, pull, aux] = vjp(has_aux([](Value a) { return std::pair(a, a); }), x); pull(y1);",
     "tree_map([](Value p, Value g) { return p - 0.1 * g; }, Params<Value>{v, v}, Params<Value>{v, v});",
     "einsum(\"ij,jk\", v, x);",
+    "auto y1 = sin(x); auto y2 = y1 * 2 + x; Array a = y2; y2.to_vector<float>(); y1.item<float>(); jit([](Value u) { return u; })(y2);",
+    "if ((x > 0).item<bool>()) return;",
+    "const bool ok = true; if (ok && x.empty()) return;",
 ]
 
 
