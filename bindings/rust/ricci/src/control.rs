@@ -153,6 +153,35 @@ pub fn while_loop<C>(
 where
     C: Mapped<Value, Value>,
 {
+    repeated(condition, body, init, &[])
+}
+/// The same with at most `max_trips` trips, so that reverse mode can differentiate it: it keeps what that many trips need.
+/// A run that would take more ends with [`Code::OutOfRange`](crate::Code::OutOfRange).
+///
+/// # Panics
+/// If `init` has no leaf.
+#[track_caller]
+pub fn while_loop_at_most<C>(
+    max_trips: i64,
+    condition: impl FnOnce(C::To) -> Value,
+    body: impl FnOnce(C::To) -> C::To,
+    init: &C,
+) -> C::To
+where
+    C: Mapped<Value, Value>,
+{
+    repeated(condition, body, init, &[Attribute::int("max_trips", max_trips)])
+}
+#[track_caller]
+fn repeated<C>(
+    condition: impl FnOnce(C::To) -> Value,
+    body: impl FnOnce(C::To) -> C::To,
+    init: &C,
+    bound: &[Attribute],
+) -> C::To
+where
+    C: Mapped<Value, Value>,
+{
     let carry = init.leaves();
     let builder = home("while_loop", &[&carry]);
     let types = types_of(&carry);
@@ -161,12 +190,13 @@ where
     same_length(&builder, "while_loop: the carry of the body", &step.out, types.len());
     let results = match (test.program, step.program) {
         (Some(cond), Some(body)) => {
-            let attributes = [
+            let mut attributes = vec![
                 Attribute::program("cond", &cond),
                 Attribute::program("body", &body),
                 Attribute::int("cond_nconsts", test.captures.len() as i64),
                 Attribute::int("body_nconsts", step.captures.len() as i64),
             ];
+            attributes.extend_from_slice(bound);
             let mut operands = test.captures;
             operands.extend(step.captures.into_iter().chain(carry));
             emitted(&builder, "while", &attributes, &operands, types.len())
@@ -194,23 +224,56 @@ where
     let no = traced(&builder, "on_false", &types, |p| on_false(filled(&builder, operands, &mut p.into_iter())));
     let yes = traced(&builder, "on_true", &types, |p| on_true(filled(&builder, operands, &mut p.into_iter())));
     same_length(&builder, "cond: the result of on_false", &no.out, yes.out.leaves().len());
-    let mut captures = no.captures.clone();
-    captures.extend(yes.captures.iter().cloned());
-    let (n_no, n_yes) = (no.captures.len(), yes.captures.len());
-    // A branch takes the captures of both, of which its own are `n` from `first` on.
-    let all = [types_of(&captures), types].concat();
-    let branch = |f: Option<Program>, first: usize, n: usize| {
-        let operands = |p: &[Value]| [&p[first..first + n], &p[captures.len()..]].concat();
-        f.and_then(|f| kept(&builder, with_params(&builder, "branch", &f, &all, operands)))
-    };
-    let results = match (branch(no.program, 0, n_no), branch(yes.program, n_no, n_yes)) {
-        (Some(no), Some(yes)) => {
-            let mut all = vec![pred.astype(crate::types::I32)]; // the number of the branch
-            all.extend(captures.iter().cloned().chain(leaves));
-            let n = no.results().len();
-            emitted(&builder, "cond", &[Attribute::programs("branches", &[no, yes])], &all, n)
-        }
-        _ => Vec::new(),
-    };
-    filled(&builder, &yes.out, &mut results.into_iter())
+    chosen(&builder, pred, vec![no, yes], leaves)
+}
+/// `branches[index](operands)`; only that one is computed. `index` is a scalar of whole numbers; one that is out of range
+/// means the nearest branch.
+///
+/// # Panics
+/// If there are no branches.
+#[track_caller]
+pub fn switch<A, R>(index: &Value, branches: Vec<Branch<'_, A::To, R>>, operands: &A) -> R::To
+where
+    A: Mapped<Value, Value>,
+    R: Mapped<Value, Value>,
+{
+    assert!(!branches.is_empty(), "switch: there is no branch");
+    let leaves = operands.leaves();
+    let builder = home("switch", &[std::slice::from_ref(index), &leaves]);
+    let types = types_of(&leaves);
+    let made: Vec<Traced<R>> = branches
+        .into_iter()
+        .map(|f| traced(&builder, "branch", &types, |p| f(filled(&builder, operands, &mut p.into_iter()))))
+        .collect();
+    let n = made[0].out.leaves().len();
+    for (i, f) in made.iter().enumerate() {
+        same_length(&builder, &format!("switch: the result of branch {}", i), &f.out, n);
+    }
+    chosen(&builder, index, made, leaves)
+}
+/// A branch of [`switch`].
+pub type Branch<'f, A, R> = Box<dyn FnOnce(A) -> R + 'f>;
+
+/// The results of the branch of that number. Every branch takes the captures of all.
+#[track_caller]
+fn chosen<R: Mapped<Value, Value>>(builder: &Rc<Builder>, index: &Value, made: Vec<Traced<R>>, leaves: Vec<Value>) -> R::To {
+    let captures: Vec<Value> = made.iter().flat_map(|f| f.captures.iter().cloned()).collect();
+    let all = [types_of(&captures), types_of(&leaves)].concat();
+    let mut first = 0;
+    let mut branches = Vec::new();
+    for f in &made {
+        let own = first..first + f.captures.len();
+        first = own.end;
+        let operands = |p: &[Value]| [&p[own], &p[captures.len()..]].concat();
+        let program = f.program.as_ref();
+        branches.extend(program.and_then(|f| kept(builder, with_params(builder, "branch", f, &all, operands))));
+    }
+    let mut results = Vec::new();
+    if branches.len() == made.len() {
+        let mut given = vec![index.astype(crate::types::I32)];
+        given.extend(captures.iter().cloned().chain(leaves));
+        let n = branches[0].results().len();
+        results = emitted(builder, "cond", &[Attribute::programs("branches", &branches)], &given, n);
+    }
+    filled(builder, &made[0].out, &mut results.into_iter())
 }

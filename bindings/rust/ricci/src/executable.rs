@@ -1,8 +1,9 @@
 //! Compiled programs, and functions that are traced and compiled when they are called.
 use crate::array::Array;
-use crate::context::Context;
+use crate::context::{header, Context};
 use crate::error::{check, Error, Result};
 use crate::program::{written, Program};
+use crate::run_control::RunOptions;
 use crate::trace::{run_traced, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
@@ -25,8 +26,16 @@ unsafe impl Sync for Executable {}
 
 impl Executable {
     pub(crate) fn of(f: &Program) -> Result<Executable> {
+        Executable::made(f, 0)
+    }
+    /// `flags`: RICCI_COMPILE_...
+    pub(crate) fn made(f: &Program, flags: u32) -> Result<Executable> {
         let mut raw = ptr::null_mut();
-        check(unsafe { sys::ricci_compile(f.raw(), ptr::null(), &mut raw) })?;
+        // SAFETY: zeros are the defaults of everything but the header.
+        let mut options: sys::ricci_compile_opts = unsafe { std::mem::zeroed() };
+        options.hdr = header::<sys::ricci_compile_opts>();
+        options.hdr.flags = flags;
+        check(unsafe { sys::ricci_compile(f.raw(), &options, &mut raw) })?;
         Ok(Executable {
             raw,
             context: f.context().clone(),
@@ -51,16 +60,19 @@ impl Executable {
     /// Runs to the end.
     #[track_caller]
     pub fn run(&self, arguments: &[&Array]) -> Result<Vec<Array>> {
+        self.run_with(arguments, &RunOptions::default())
+    }
+    /// The same with what ends it early or collects its steps.
+    #[track_caller]
+    pub fn run_with(&self, arguments: &[&Array], options: &RunOptions) -> Result<Vec<Array>> {
         if arguments.len() != self.params.len() {
             return Err(Error::here(format!("{} arguments for {} parameters", arguments.len(), self.params.len())));
         }
         let given: Vec<*mut sys::ricci_array> = arguments.iter().map(|a| a.raw()).collect();
         let mut out = vec![ptr::null_mut(); self.results.len()];
-        check(unsafe {
-            sys::ricci_executable_run(
-                self.raw, given.as_ptr(), given.len() as u32, out.as_mut_ptr(), out.len() as u32, ptr::null(),
-            )
-        })?;
+        check(options.lend(|o| unsafe {
+            sys::ricci_executable_run(self.raw, given.as_ptr(), given.len() as u32, out.as_mut_ptr(), out.len() as u32, o)
+        }))?;
         Ok(out.into_iter().map(|raw| unsafe { Array::from_owned(raw, self.context.clone()) }).collect())
     }
 }

@@ -7,7 +7,7 @@ use crate::types::{DType, Type};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The shape that both broadcast to.
-fn common(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
+pub(crate) fn common(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
     let rank = a.len().max(b.len());
     let at = |dims: &[i64], i: usize| if i + dims.len() < rank { 1 } else { dims[i + dims.len() - rank] };
     (0..rank)

@@ -1,5 +1,5 @@
 //! Programs, and their transformations.
-use crate::context::Context;
+use crate::context::{header, Context};
 use crate::error::{check, text, Error, Result, NO_TEXT};
 use crate::executable::Executable;
 use crate::trace::{run_traced, Builder, Value};
@@ -8,6 +8,8 @@ use crate::types::Type;
 use ricci_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
 
 /// A typed function, which never changes. Many threads may use it at once.
@@ -44,6 +46,46 @@ impl Context {
         })?;
         Ok(unsafe { Program::from_owned(raw, self.clone()) })
     }
+    /// Reads a file that [`Program::save`], or another language, wrote.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Program> {
+        let (mut raw, path) = (ptr::null_mut(), path.as_ref().as_os_str().as_bytes());
+        check(unsafe { sys::ricci_program_load(self.raw(), path.as_ptr() as *const _, path.len(), &mut raw) })?;
+        Ok(unsafe { Program::from_owned(raw, self.clone()) })
+    }
+    /// The program of the bytes of such a file; `origin` is what messages call them.
+    pub fn program_of_bytes(&self, bytes: &[u8], origin: &str) -> Result<Program> {
+        let (mut raw, o) = (ptr::null_mut(), origin.as_bytes());
+        check(unsafe {
+            sys::ricci_program_deserialize(
+                self.raw(), bytes.as_ptr() as *const _, bytes.len(), o.as_ptr() as *const _, o.len(), &mut raw,
+            )
+        })?;
+        Ok(unsafe { Program::from_owned(raw, self.clone()) })
+    }
+}
+
+/// How a mapped program runs: as operations on whole batches, or each element by itself in a lane of one kernel. `Auto`,
+/// the device's own estimate, is right unless a measurement says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Schedule {
+    /// As the device estimates.
+    #[default]
+    Auto = sys::RICCI_SCHEDULE_AUTO,
+    /// Operations on whole batches.
+    Batched = sys::RICCI_SCHEDULE_BATCHED,
+    /// An element in a lane.
+    Lanes = sys::RICCI_SCHEDULE_LANES,
+}
+/// Options of [`Program::vmap_with`].
+#[derive(Clone, Debug, Default)]
+pub struct VmapOptions {
+    /// Along which dimension each result has the batch, or `None` for one that does not depend on it; empty: the first.
+    pub out_axes: Vec<Option<i32>>,
+    /// What operations on the batch call its axis.
+    pub axis_name: String,
+    /// For this map and its derivatives.
+    pub schedule: Schedule,
 }
 
 impl Program {
@@ -99,19 +141,44 @@ impl Program {
         let active: Vec<u8> = active.iter().map(|x| u8::from(*x)).collect();
         self.made(|out| unsafe { sys::ricci_jvp(self.raw, active.as_ptr(), active.len() as u32, out) })
     }
+    /// Reverse mode in two programs: the first takes the parameters and gives the results, then residuals; the second
+    /// takes the residuals, then a cotangent of each result, and gives those of the parameters that are `wanted`.
+    #[track_caller]
+    pub fn vjp(&self, wanted: &[bool]) -> Result<(Program, Program)> {
+        let n = self.params().len();
+        if wanted.len() != n {
+            return Err(Error::here(format!("vjp: {} flags for {} parameters", wanted.len(), n)));
+        }
+        let wanted: Vec<u8> = wanted.iter().map(|x| u8::from(*x)).collect();
+        let mut backward = ptr::null_mut();
+        let forward =
+            self.made(|out| unsafe { sys::ricci_vjp(self.raw, wanted.as_ptr(), wanted.len() as u32, out, &mut backward) })?;
+        Ok((forward, unsafe { Program::from_owned(backward, self.context.clone()) }))
+    }
     /// The program for a batch of `size`: `in_axes` says for each parameter along which dimension it has one, or `None`.
     /// All results have it along their first dimension. Branches and loops of an element stay its own.
     #[track_caller]
     pub fn vmap(&self, in_axes: &[Option<i32>], size: i64) -> Result<Program> {
-        if let Some(Some(axis)) = in_axes.iter().find(|a| matches!(a, Some(x) if *x < 0)) {
+        self.vmap_with(in_axes, size, &VmapOptions::default())
+    }
+    /// The same with axes of the results, a name of the axis or a schedule.
+    #[track_caller]
+    pub fn vmap_with(&self, in_axes: &[Option<i32>], size: i64, options: &VmapOptions) -> Result<Program> {
+        let given = &options.out_axes;
+        let out_axes = if given.is_empty() { vec![Some(0); self.results().len()] } else { given.clone() };
+        if let Some(Some(axis)) = in_axes.iter().chain(&out_axes).find(|a| matches!(a, Some(x) if *x < 0)) {
             return Err(Error::here(format!("vmap: the axis {} is less than 0; None is for what has no batch", axis)));
         }
-        let axes: Vec<i32> = in_axes.iter().map(|a| a.unwrap_or(-1)).collect();
-        let out = vec![0; self.results().len()];
+        let numbers = |axes: &[Option<i32>]| axes.iter().map(|a| a.unwrap_or(-1)).collect::<Vec<i32>>();
+        let (axes, out, name) = (numbers(in_axes), numbers(&out_axes), options.axis_name.as_bytes());
+        let how = sys::ricci_vmap_opts {
+            hdr: header::<sys::ricci_vmap_opts>(),
+            axis_name: sys::ricci_str { ptr: name.as_ptr() as *const _, len: name.len() },
+            schedule: options.schedule as u32,
+            reserved0: 0,
+        };
         self.made(|made| unsafe {
-            sys::ricci_vmap(
-                self.raw, axes.as_ptr(), axes.len() as u32, out.as_ptr(), out.len() as u32, size, ptr::null(), made,
-            )
+            sys::ricci_vmap(self.raw, axes.as_ptr(), axes.len() as u32, out.as_ptr(), out.len() as u32, size, &how, made)
         })
     }
     /// This program with a derivative of its own: `rule` takes its parameters and their tangents, and gives its results
@@ -132,6 +199,15 @@ impl Program {
         let mut out = ptr::null_mut();
         check(make(&mut out))?;
         Ok(unsafe { Program::from_owned(out, self.context.clone()) })
+    }
+    /// Writes the binary form, constants included, to a file, which `Context::load` of any language reads.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref().as_os_str().as_bytes();
+        check(unsafe { sys::ricci_program_save(self.raw, path.as_ptr() as *const _, path.len()) })
+    }
+    /// The bytes of such a file; a program always gives the same.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        written_bytes(|sink, write| unsafe { sys::ricci_program_serialize(self.raw, sink, write) })
     }
     /// Makes code for the first device, the processor if its backend is there.
     pub fn compile(&self) -> Result<Executable> {
@@ -157,6 +233,9 @@ impl Program {
 type Write = Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>;
 /// The text that `print` writes to the sink and function that it gets.
 pub(crate) fn written(print: impl FnOnce(*mut c_void, Write) -> *mut sys::ricci_status) -> Result<String> {
+    String::from_utf8(written_bytes(print)?).map_err(|_| Error::here("a text of the core is not UTF-8"))
+}
+fn written_bytes(print: impl FnOnce(*mut c_void, Write) -> *mut sys::ricci_status) -> Result<Vec<u8>> {
     unsafe extern "C" fn write(sink: *mut c_void, p: *const c_char, n: usize) {
         let out = &mut *(sink as *mut Vec<u8>);
         if n != 0 {
@@ -165,7 +244,7 @@ pub(crate) fn written(print: impl FnOnce(*mut c_void, Write) -> *mut sys::ricci_
     }
     let mut out: Vec<u8> = Vec::new();
     check(print(&mut out as *mut _ as *mut c_void, Some(write)))?;
-    String::from_utf8(out).map_err(|_| Error::here("a text of the core is not UTF-8"))
+    Ok(out)
 }
 
 impl fmt::Display for Program {

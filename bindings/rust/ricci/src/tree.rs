@@ -92,7 +92,8 @@ tuple!(A, B, C, D);
 tuple!(A, B, C, D, E);
 tuple!(A, B, C, D, E, F);
 
-/// Makes a struct with one type parameter, the type of its leaves, a tree:
+/// Makes a struct with one type parameter, the type of its leaves, a tree. Its fields are leaves or trees of such leaves:
+/// other structs, tuples, vectors.
 ///
 /// ```
 /// struct State<T> {
@@ -100,19 +101,28 @@ tuple!(A, B, C, D, E, F);
 ///     speed: T,
 /// }
 /// ricci::tree_struct!(State { angle, speed });
+/// struct Robot<T> {
+///     body: State<T>,
+///     arms: Vec<State<T>>,
+///     load: T,
+/// }
+/// ricci::tree_struct!(Robot { body, arms, load });
 /// ```
 #[macro_export]
 macro_rules! tree_struct {
     ($name:ident { $($field:ident),* $(,)? }) => {
-        impl<L> $crate::Tree<L> for $name<L> {
+        impl<L: $crate::Tree<L>> $crate::Tree<L> for $name<L> {
             fn each(&self, visit: &mut dyn FnMut(&L)) {
-                $(visit(&self.$field);)*
+                $($crate::Tree::<L>::each(&self.$field, visit);)*
+            }
+            fn shape_of_tree(&self, lengths: &mut Vec<usize>) {
+                $($crate::Tree::<L>::shape_of_tree(&self.$field, lengths);)*
             }
         }
-        impl<L, M> $crate::Mapped<L, M> for $name<L> {
+        impl<L: $crate::Mapped<L, M, To = M>, M: $crate::Tree<M>> $crate::Mapped<L, M> for $name<L> {
             type To = $name<M>;
             fn map(&self, f: &mut dyn FnMut(&L) -> M) -> $name<M> {
-                $name { $($field: f(&self.$field)),* }
+                $name { $($field: $crate::Mapped::<L, M>::map(&self.$field, f)),* }
             }
         }
     };
