@@ -30,5 +30,4 @@ LEFT_OUT = {
     "its numbers are those of XLA's generator, which differ from run to run": "rng_uniform",
     "with any computations; those with a maximum or minimum, which JAX makes, are other primitives": "select_and_scatter",
     "an experiment of JAX without derivatives": "to_edtype from_edtype with_memory_space_constraint",
-    "keys are threefry2x32": "iota_2x32_shape philox2x32 philox4x32 threefry4x32",
 }

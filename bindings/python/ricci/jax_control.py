@@ -16,7 +16,8 @@ from .jax_callbacks import CALLBACK_RULES, only_raises
 from .jax_checkpoint import checkpoint
 from .jax_custom import custom_jvp, custom_vjp, linear_call
 from .jax_packages import PACKAGE_RULES
-from .jax_program import Body, check_key, host_array, is_key_dtype, type_of
+from .jax_keys import KEY_RULES
+from .jax_program import Body, host_array, is_key_dtype, type_of
 from .jax_sparse import SPARSE_RULES
 
 
@@ -215,11 +216,6 @@ def collective(importer, body, eqn):
     return [body.builder.emit(ours, [body.read(x)], axes=axes)[0] for x in eqn.invars]
 
 
-def random(importer, body, eqn):
-    check_key(eqn.params["impl"])
-    return importer.same(body, eqn)
-
-
 RULES = {
     **PACKAGE_RULES,
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite", "custom_partitioning", "remat_opt"), call),
@@ -228,8 +224,8 @@ RULES = {
     "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape, "dot_general": dot_general, "conj": conj, "eq": equality, "ne": equality, "tie": tie,
     **dict.fromkeys(("empty", "empty2"), empty),
-    "convert_element_type": convert_element_type, "random_seed": random, "random_wrap": random,
+    "convert_element_type": convert_element_type,
     "select_n": select_n, "scatter": scatter, "sort": sort, "reduce": reduce, "reduce_window": reduce_window,
     **dict.fromkeys(("psum", "pmax", "pmin"), collective),
-    **CALLBACK_RULES, **SPARSE_RULES,
+    **CALLBACK_RULES, **KEY_RULES, **SPARSE_RULES,
 }

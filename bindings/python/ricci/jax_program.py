@@ -10,12 +10,12 @@ import numpy as np
 from jax._src import core, source_info_util
 from jax._src.interpreters import partial_eval
 
-from ._abi import RICCI_ATTR_BOOL, RICCI_BOOL
+from ._abi import RICCI_ATTR_BOOL, RICCI_BOOL, RICCI_U32
 from ._library import Error
 from .builder import Builder
 from .dtypes import KEY, number_of, numpy_of
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
-from .keys import check_key
+from .keys import is_threefry
 from .rows import row_of
 
 NOTHING = {"dce_sink", "inspect_sharding"}  # equations that have no results and do nothing here
@@ -25,6 +25,11 @@ _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def is_key_dtype(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def is_words(aval):
+    """Is it a key of another generator than threefry2x32, which is an array of its words here?"""
+    return isinstance(aval, core.ShapedArray) and is_key_dtype(aval.dtype) and not is_threefry(aval.dtype._impl)
 
 
 def is_nothing(aval):
@@ -45,17 +50,18 @@ def type_of(aval):
     shape = tuple(map(int, aval.shape))
     if is_nothing(aval):
         return RICCI_BOOL, shape
-    if not is_key_dtype(aval.dtype):
-        return number_of(aval.dtype), shape
-    check_key(aval.dtype._impl)
-    return KEY, shape
+    if is_words(aval):
+        return RICCI_U32, shape + aval.dtype._impl.key_shape
+    return KEY if is_key_dtype(aval.dtype) else number_of(aval.dtype), shape
 
 
 def host_array(x):
-    """The elements of a constant: keys as the u64 that their two words are."""
+    """The elements of a constant: keys as the u64 that their two words are, those of other generators as their words."""
     if isinstance(x, core.Tracer):
         raise Error(f"a custom rule closes over a value that is being traced: {x}")
     if hasattr(x, "dtype") and is_key_dtype(x.dtype):
+        if not is_threefry(x.dtype._impl):
+            return np.asarray(jax.random.key_data(x))
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
     array = np.asarray(x)
     return np.zeros(array.shape, np.bool_) if array.dtype == jax.dtypes.float0 else array
@@ -227,7 +233,8 @@ class Importer:
             return [body.zeros(v.aval) for v in eqn.outvars]
         from .jax_checkpoint import saved
         from .jax_control import RULES
-        rule = RULES.get(eqn.primitive.name)
+        from .jax_keys import concerns_words, on_words
+        rule = on_words if concerns_words(eqn) else RULES.get(eqn.primitive.name)
         return saved(self, body, eqn, self.same(body, eqn) if rule is None else rule(self, body, eqn))
 
     def same(self, body, eqn):

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 
-from ._library import Error
 from .dtypes import KEY
 
 
@@ -14,9 +13,9 @@ def _jax():
     return sys.modules.get("jax")
 
 
-def check_key(impl):
-    if impl.name != "threefry2x32":
-        raise Error(f"keys are threefry2x32, not {impl.name}")
+def is_threefry(impl):
+    """Is it the generator whose keys are an element type here? Those of others are arrays of their words, u32."""
+    return impl.name == "threefry2x32"
 
 
 def is_typed_key(x):
@@ -26,12 +25,14 @@ def is_typed_key(x):
 
 
 def to_host(x):
-    """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64."""
+    """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64, one of
+    another generator as its words."""
     jax = _jax()
     if jax is not None and isinstance(x, jax.core.Tracer):
         raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")
     if is_typed_key(x):
-        check_key(x.dtype._impl)
+        if not is_threefry(x.dtype._impl):
+            return np.asarray(jax.random.key_data(x))
         return np.ascontiguousarray(jax.random.key_data(x)).view(np.uint64)[..., 0]
     if isinstance(x, (int, float, complex)):
         return x
