@@ -14,6 +14,7 @@ from .device_array import Array, asarray, from_dlpack
 from .executable import Executable
 from .frames import show_all_frames
 from .function import Function, load
+from .host_callbacks import debug_callback, debug_print, io_callback, pure_callback
 from .loops import fori_loop, scan, while_loop
 from .program import Program
 from .python_rows import check_primitive, primitive
@@ -26,9 +27,9 @@ __version__ = "0.1.0"
 __all__ = """
     Array Builder Cancel Cancelled Context DType DeadlineExceeded Error Executable Function Program ShapeDtypeStruct
     Span TracingError Value add_plugin asarray associative_scan bind check_primitive checkpoint checkpoint_name cond
-    custom_jvp custom_vjp default_context eval_shape fori_loop from_dlpack from_jax grad hessian jacfwd jacrev jit jvp
-    lax limits linalg load map missing nn numpy primitive random scan set_default_context show_all_frames stop_gradient
-    switch tree value_and_grad vjp vmap while_loop
+    custom_jvp custom_vjp debug_callback debug_print default_context eval_shape fori_loop from_dlpack from_jax grad
+    hessian io_callback jacfwd jacrev jit jvp lax limits linalg load map missing nn numpy primitive pure_callback random
+    scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 
 
