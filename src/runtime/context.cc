@@ -145,7 +145,8 @@ absl::Status CheckBackend(const ricci_backend& b, std::string_view kind) {
 
 absl::StatusOr<ricci_target> TargetOf(const ricci_backend& b) {
   if (b.target == nullptr) return pass::TypicalTarget();
-  RICCI_ASSIGN(const ricci_target target, base::ReadStruct(b.target, "backend: target", {RICCI_FLAG(RICCI_TARGET_FMA)}));
+  RICCI_ASSIGN(const ricci_target target,
+               base::ReadStruct(b.target, "backend: target", {RICCI_FLAG(RICCI_TARGET_FMA)}));
   RICCI_TRY(pass::CheckTarget(target));
   return target;
 }
