@@ -458,6 +458,50 @@ class Caching(unittest.TestCase):
             np.testing.assert_allclose(rnp.cosh(x + k), np.cosh(x + k), rtol=1e-5)
         self.assertEqual(len(kept), before + 1)
 
+    def test_without_jit_other_numbers_run_the_same_program(self):
+        x, key = np.arange(12, dtype=np.float32), ricci.random.key(3)
+        cases = {
+            "multiply": lambda i: rnp.multiply(x, float(i)),
+            "add": lambda i: rnp.add(i, x),
+            "power": lambda i: rnp.power(x, 0.5 * i),
+            "clip": lambda i: rnp.clip(x, -i, max=0.5 * i),
+            "where": lambda i: rnp.where(x > 3, x, 1.5 * i),
+            "full": lambda i: rnp.full((3,), i),
+            "full_like": lambda i: rnp.full_like(x, fill_value=0.5 * i),
+            "linspace": lambda i: rnp.linspace(0.5 * i, 2 * i, 5),
+            "complex": lambda i: rnp.multiply(x, complex(1, i)),
+            "fold_in": lambda i: ricci.random.fold_in(key, i),
+            "uniform": lambda i: ricci.random.uniform(key, (3,), minval=-i, maxval=2 * i),
+            "at, set": lambda i: rnp.at(x)[i].set(0.5 * i),
+            "at, add": lambda i: rnp.at(x)[i, None].add(i),
+            "at, of an array": lambda i: rnp.at(x)[np.array([i, 0])].multiply(0.5 * i),
+            "bind": lambda i: ricci.bind("mul", x[0], 0.5 * i),
+            "scan": lambda i: ricci.scan(lambda c, v: (c + v, c), 0.5 * i, x)[0],
+            "while_loop": lambda i: ricci.while_loop(lambda c: c[0] < 100, lambda c: (c[0] * 2, c[1]), (1.5 * i, i))[0],
+            "cond": lambda i: ricci.cond(True, lambda v: v * 2, lambda v: v, 0.5 * i),
+            "vmap": lambda i: ricci.vmap(lambda v, k: v * k, in_axes=(0, None))(x, 0.5 * i),
+            "grad": lambda i: ricci.grad(lambda v: v ** 3)(0.5 * i),
+            "jvp": lambda i: ricci.jvp(lambda v: v ** 3, (0.5 * i,), (1.0 * i,))[1],
+            "vjp": lambda i: ricci.vjp(lambda v: v ** 3, 0.5 * i)[1](1.5 * i)[0],
+        }
+        kept = ricci.default_context().executables
+        for name, run in cases.items():
+            run(1)
+            before = list(kept)
+            for i in range(2, 6):
+                run(i)
+            self.assertEqual([p for p in kept if p not in before], [], name)
+
+    def test_without_jit_numbers_stay_weak(self):
+        for dtype in (np.float16, np.int8, np.uint32, np.float64, np.bool_):
+            x = np.ones(3, dtype)
+            for number in (2, 2.5, 2j):
+                self.assertEqual(rnp.multiply(x, number).dtype, ricci.jit(lambda v: v * number)(x).dtype, (dtype, number))
+        self.assertEqual(rnp.multiply(2, 3).dtype, np.int32)
+        with self.assertRaisesRegex(OverflowError, "the integer 3000000000 does not fit i8"):
+            rnp.add(np.ones(2, np.int8), 3_000_000_000)
+        self.assertEqual(rnp.add(np.full(2, 100, np.int8), 300)[0], -112)
+
     def test_many_threads(self):
         f, wrong = ricci.jit(lambda x: ricci.grad(lambda y: rnp.sum(y ** 3))(x)), []
 

@@ -11,6 +11,7 @@ from .arguments import count
 from .builder import Builder, DType
 from .dtypes import numpy_of, type_text
 from .frames import hide_frames
+from .given_numbers import given_trees
 from .program import is_differentiable
 from .tracing import Trace, current, evaluate, is_array, type_of
 from .tree import flatten
@@ -62,7 +63,8 @@ def in_a_trace(function):
         try:
             if current() is not None:
                 return function(*arguments, **named)
-            return evaluate(lambda: function(*arguments, **named), copies=True)
+            own, by_name = given_trees(*arguments, **named)
+            return evaluate(lambda: function(*own, **by_name), copies=True)
         except BaseException as error:
             hide_frames(error)
             raise

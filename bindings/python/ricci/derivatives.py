@@ -7,6 +7,7 @@ from .closing import (check_callable, check_differentiable, closed, in_a_trace, 
                       numbers_of)
 from .dtypes import type_text
 from .frames import without_frames
+from .given_numbers import given_trees
 from .jacobian import forward_jacobian, reverse_jacobian, selected
 from .numpy_creation import splat
 from .program import is_differentiable
@@ -185,9 +186,12 @@ def vjp(function, *primals, has_aux=False):
 
     The cotangent of an integer is None. The function may be called again and again.
     """
+    is_outside = current() is None
+    own = given_trees(*primals)[0] if is_outside else primals
+
     def forward():
-        return _forward(function, primals, has_aux)
-    result, residuals, backward, auxiliary = evaluate(forward, copies=True) if current() is None else forward()
+        return _forward(function, own, has_aux)
+    result, residuals, backward, auxiliary = evaluate(forward, copies=True) if is_outside else forward()
     pull = in_a_trace(lambda cotangent: backward(residuals, cotangent))
     return (result, pull, auxiliary) if has_aux else (result, pull)
 

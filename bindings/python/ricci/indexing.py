@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from .given_numbers import given
 from .numpy_operands import axis_of, broadcast_shapes_of, converted, emit, expanded, is_operand, public, value
 from .promotion import I32, INTEGERS, UNSIGNED
 from .tracing import current, evaluate
@@ -286,7 +287,8 @@ class _Selected:
 
     def _changed(self, kind, values, mode=None, unique_indices=False, indices_are_sorted=False):
         if current() is None:
-            return evaluate(lambda: self._changed(kind, values, mode, unique_indices, indices_are_sorted))
+            (own,), _ = given(values)
+            return evaluate(lambda: self._changed(kind, own, mode, unique_indices, indices_are_sorted))
         x = value("at", self._x)
         items = _parsed(x.shape, self._index)
         shape = _Places(x, items).result_shape()
@@ -351,7 +353,7 @@ def _overwritten(x, items, values):
     if not math.prod(block):
         return x
     return emit("dynamic_update_slice", x, emit("reshape", values, new_sizes=block),
-                *(current().constant(np.int32(s)) for s in starts))
+                *(current().lift(np.int32(s)) for s in starts))
 
 
 # ---- functions of jax.numpy ----

@@ -10,6 +10,7 @@ import numpy as np
 
 from .dtypes import numpy_of
 from .frames import hide_frames
+from .given_numbers import given
 from .promotion import BOOL, I32, inexact_of, number_of_dtype, result_type
 from .tracing import current, evaluate, is_array, is_number, type_of
 from .value import TracingError, Value
@@ -22,7 +23,8 @@ def public(function):
         try:
             if current() is not None:
                 return function(*arguments, **named)
-            return evaluate(lambda: function(*arguments, **named))
+            own, by_name = given(*arguments, **named)
+            return evaluate(lambda: function(*own, **by_name))
         except BaseException as error:
             hide_frames(error)
             raise

@@ -2,8 +2,8 @@
 
 The innermost trace of a thread is the current one, and what is computed goes there. A value of a trace around it becomes
 one more parameter (a capture), which whoever emits the finished program passes. Arrays of NumPy are constants, except in
-`evaluate`: what is computed outside of any traced function is traced there too, with the arrays as parameters, so that
-the same work on other arrays of the same types is compiled once.
+`evaluate`: what is computed outside of any traced function is traced there too, with the arrays as parameters, and the
+numbers that the user gave (`given_numbers`), so that the same work on others of the same types is compiled once.
 """
 import contextlib
 import threading
@@ -15,6 +15,7 @@ from .context import default_context
 from .dtypes import KEY, number_of, numpy_of, type_text
 from .executable import Executable
 from .frames import without_frames
+from .given_numbers import GIVEN, given
 from .keys import is_typed_key, to_host
 from .place import user_place
 from .promotion import BOOL, I32, INTEGERS, number_of_scalar
@@ -142,8 +143,11 @@ class Trace:
         return self.emit("convert_element_type", [made], {"new_dtype": numpy_of(dtype)})[0]
 
     def number(self, x, dtype, shape=(), weak=False):
-        """A number of Python in all elements of a constant."""
-        made = self.constant(number_as(x, dtype), dtype, shape, weak)
+        """A number of Python in all elements of a constant, or of a parameter if it was given."""
+        if self.lifts and isinstance(x, GIVEN):
+            made = self._lifted_number(x, dtype, shape, weak)
+        else:
+            made = self.constant(number_as(x, dtype), dtype, shape, weak)
         made.recipe = of_number(x, made.shape)
         return made
 
@@ -167,11 +171,27 @@ class Trace:
             self._constants[key] = self.builder.constant(array, dtype, shape), array, copy
         return Value(self, self._constants[key][0], dtype, shape, weak)
 
-    def _lifted(self, array, kind):
-        """An array as a parameter of the outermost trace."""
+    def _outermost(self):
         trace = self
         while trace.parent is not None:
             trace = trace.parent
+        return trace
+
+    def _lifted_number(self, x, dtype, shape, weak):
+        """A number as a parameter of the outermost trace, in all elements."""
+        trace, key = self._outermost(), (id(x), dtype)
+        if key not in trace._seen:
+            trace._seen[key] = Value(trace, trace.builder.param(dtype, ()), dtype, (), weak), x
+            trace.arrays.append(number_as(x, dtype))
+        own = self.lift(trace._seen[key][0])
+        if not shape:
+            return Value(self, own.number, dtype, (), weak)
+        spread = self.emit("broadcast_in_dim", [own], {"shape": tuple(shape), "broadcast_dimensions": ()})[0]
+        return Value(self, spread.number, dtype, spread.shape, weak)
+
+    def _lifted(self, array, kind):
+        """An array as a parameter of the outermost trace."""
+        trace = self._outermost()
         kept = trace._seen.get(id(array))
         if kept is None or trace.copies and not _is_unchanged(array, kept[2]):
             held = array.copy() if trace.copies else array
@@ -250,7 +270,8 @@ def bind(name, /, *operands, **attributes):
     """
     trace = current()
     if trace is None:
-        return evaluate(lambda: bind(name, *operands, **attributes))
+        own, _ = given(*operands)
+        return evaluate(lambda: bind(name, *own, **attributes))
     made = trace.emit(name, operands, attributes)
     row = row_of(trace.context, name)
     return made[0] if row.results is not None and len(row.results) == 1 else made
