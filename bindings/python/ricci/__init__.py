@@ -8,8 +8,8 @@ from .closing import ShapeDtypeStruct
 from .compiling import eval_shape, jit
 from .context import Context, add_plugin, default_context, set_default_context
 from .custom_rules import custom_jvp, custom_vjp
-from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad,
-                          vjp)
+from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient,
+                          value_and_grad, vjp)
 from .device_array import Array, asarray, from_dlpack
 from .executable import Executable
 from .frames import show_all_frames
@@ -28,8 +28,9 @@ __all__ = """
     Array Builder Cancel Cancelled Context DType DeadlineExceeded Error Executable Function Program ShapeDtypeStruct
     Span TracingError Value add_plugin asarray associative_scan bind check_primitive checkpoint checkpoint_name cond
     custom_jvp custom_vjp debug_callback debug_print default_context eval_shape fori_loop from_dlpack from_jax grad
-    hessian io_callback jacfwd jacrev jit jvp lax limits linalg load map missing nn numpy primitive pure_callback random
-    scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap while_loop
+    hessian io_callback jacfwd jacrev jit jvp lax limits linalg linearize load map missing nn numpy primitive
+    pure_callback random scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap
+    while_loop
 """.split()
 
 

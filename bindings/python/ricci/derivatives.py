@@ -196,6 +196,49 @@ def vjp(function, *primals, has_aux=False):
     return (result, pull, auxiliary) if has_aux else (result, pull)
 
 
+class _Push:
+    """The linear map at one place; its residuals are values, or arrays once the known part has run."""
+
+    def __init__(self, program, results, output, structure, types):
+        self.program, self.results, self.output = program, results, output
+        self.structure, self.types = structure, types
+
+    def __call__(self, residuals, known, tangents):
+        with given.about("linearize", "tangents"):
+            moving = self.structure.parts(tangents)
+        operands = [_like(f"linearize: the tangent of {leaf_name('[0]' + path)}", x, t)
+                    for x, t, path in zip(moving, self.types, self.structure.paths()) if is_differentiable(t[:2])]
+        rest = iter(current().inline(self.program, residuals + operands))
+        moved = iter([next(rest) if k is None else k for k in known])
+        return self.output.build([next(moved) if is_differentiable(t) else None for t in self.results[:self.output.size]])
+
+
+def _linearized(function, primals, has_aux):
+    """(result, residuals, tangents that are constant, linear map, auxiliary part)."""
+    made, leaves, types, structure = _of_all("linearize", function, primals)
+    output, auxiliary = _split_aux("linearize", made, has_aux)
+    jvp = made.program.jvp([is_differentiable(t[:2]) for t in types] + [False] * len(made.captured))
+    n, m = len(made.program.params), len(made.program.results)
+    known, k, first, second = jvp.partial_eval([i < n for i in range(len(jvp.params))])
+    found = current().inline(first, made.operands(leaves))
+    rest, end = iter(found), len(found) - k
+    values = [next(rest) if is_known else None for is_known in known]
+    push = _Push(second, made.program.results, output, structure, types)
+    own = output.size
+    return output.build(values[:own]), found[end:], values[m:], push, auxiliary and auxiliary.build(values[own:m])
+
+
+@without_frames
+def linearize(function, *primals, has_aux=False):
+    """(result, the function from tangents of the arguments to the tangent of the result), and the auxiliary part. What
+    depends on the arguments alone is computed once."""
+    def forward():
+        return _linearized(function, primals, has_aux)
+    result, residuals, known, push, auxiliary = evaluate(forward, copies=True) if current() is None else forward()
+    pushed = in_a_trace(lambda *tangents: push(residuals, known, tangents))
+    return (result, pushed, auxiliary) if has_aux else (result, pushed)
+
+
 def _jacobian(name, function, argnums, has_aux, of_program):
     check_callable(name, function)
 
