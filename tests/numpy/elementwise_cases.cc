@@ -70,6 +70,21 @@ const Case kCases[] = {
        const Array x = g.x;
        return grad([x](Value a) { return sum(logaddexp(a, x) + logaddexp2(a, x)); })(x);
      }},
+    // Second derivatives where both are equal; those of hypot are not right in JAX.
+    {"jax.vmap(jax.grad(jax.grad(lambda a: jnp.logaddexp(a, 2.0) + jnp.logaddexp2(2.0, a) + jax.nn.softplus(a - 2) + "
+     "jnp.sqrt(a * a + 4))))(s * 0 + 2)",
+     [](const Given& g) -> Results {
+       const auto f = [](Value a) {
+         return logaddexp(a, 2.0) + logaddexp2(2.0, a) + softplus(a - 2.0) + hypot(a, 2.0);
+       };
+       return vmap(grad(grad(f)))(g.s * 0.0 + 2.0);
+     }},
+    // Where one is infinite, the limit; JAX has (1, 1).
+    {"jnp.array([1.0, 0.0])",
+     [](const Given& g) -> Results {
+       const auto f = [](Value v) { return logaddexp(index(v, {0}), index(v, {1})); };
+       return grad(f)(Array(g.ctx, {INFINITY, 0.0f}));
+     }},
     {"jnp.logaddexp2(x, y)", [](const Given& g) -> Results { return logaddexp2(g.x, g.y); }},
     {"jnp.float_power(p, i)", [](const Given& g) -> Results { return float_power(g.p, g.i); }},
     {"jnp.power(p, y)", [](const Given& g) -> Results { return power(g.p, g.y); }},

@@ -30,6 +30,14 @@ void AddActivation(std::vector<Case>& cases, std::deque<std::string>& expression
       "jax.grad(lambda a: " + f + "(a).sum())(jnp.arange(-32, 33) / 2.0)",
       [](const Given& g) -> Results { return GradOf([](const Value& a) { return kFunction(a); }, Range(g)); },
       of_derivative);
+  // The second derivative, of which corners also have one.
+  add(
+      "jax.grad(lambda b: jax.grad(lambda a: " + f + "(a).sum())(b).sum())(jnp.arange(-32, 33) / 2.0)",
+      [](const Given& g) -> Results {
+        const auto slope = grad([](Value a) { return sum(kFunction(a)); });
+        return GradOf(slope, Range(g));
+      },
+      16 * of_derivative);
   add(f + "(n)", [](const Given& g) -> Results { return kFunction(g.n); });
   add(f + "(h)", [](const Given& g) -> Results { return kFunction(g.h); });
 }

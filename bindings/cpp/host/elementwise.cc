@@ -53,16 +53,33 @@ Value reciprocal(const Operand& x) {
   return lax::div(lax::ones_like(v), v);
 }
 Value arctan2(const Operand& a, const Operand& b) { return Binary("atan2", "atan2", a, b, /*inexact=*/true); }
+
+namespace {
+
+// Two numbers, the greater one (that of the greater real part) first. Chosen, not computed by max and min: where both
+// are equal these have slopes of their own, which add up to the first derivative of a symmetric function but not to the
+// second.
+struct Ordered {
+  Value high, low;
+};
+Ordered InOrder(const Value& x, const Value& y) {
+  const bool complex = IsComplex(x.dtype());
+  const Value is_first = complex ? lax::real(x) >= lax::real(y) : x >= y;
+  return {Where(is_first, x, y), Where(is_first, y, x)};
+}
+
+}  // namespace
+
 Value hypot(const Operand& a, const Operand& b) {
   const Operand in[] = {a, b};
   const Values v = UseTogether("hypot", in, /*inexact=*/true);
   WantReal("hypot", a.at, v);
   const Value x = lax::abs(v[0]), y = lax::abs(v[1]);
-  const Value high = lax::max(x, y), low = lax::min(x, y);  // the ratio neither overflows nor vanishes
+  const auto [high, low] = InOrder(x, y);  // the ratio neither overflows nor vanishes
   const Value inf = Num(high, std::numeric_limits<double>::infinity());
   const Value fixed = (high == 0) | (high == inf);
   const Value ratio = low / Where(fixed, 1, high);
-  const Value out = Where(fixed, high, high * lax::sqrt(1 + lax::square(ratio)));
+  const Value out = Where(fixed, lax::max(x, y), high * lax::sqrt(1 + lax::square(ratio)));
   return Where((x == inf) | (y == inf), inf, out);
 }
 
@@ -70,7 +87,8 @@ namespace {
 
 // Of complex numbers, with an imaginary part from -pi to pi, times `scale`. Where both are logarithms of 0, so is it.
 Value LogAddComplexPowers(const Values& v, Value (*power)(const Value&), double scale) {
-  const Value top = lax::max(v[0], v[1]), sum = top + lax::log1p(power(v[0] + v[1] - 2 * top)) * scale;
+  const auto [top, low] = InOrder(v[0], v[1]);
+  const Value sum = top + lax::log1p(power(low - top)) * scale;
   const Value im = lax::imag(sum), half = Num(im, std::numbers::pi * scale), turn = half + half;
   const Value rest = lax::rem(im + half, turn), wrapped = Where(rest < 0, rest + turn, rest) - half;
   const Value zeros = lax::real(top) == -std::numeric_limits<double>::infinity();
@@ -78,11 +96,10 @@ Value LogAddComplexPowers(const Values& v, Value (*power)(const Value&), double 
 }
 // log(base^x + base^y) / log(base) where `power` gives base^x and `scale` is 1 / log(base).
 Value LogAddPowers(const Values& v, Value (*power)(const Value&), double scale) {
-  // Not by the absolute value of the difference: its slope at 0 is 1, and equal operands get half of the slope each.
   if (IsComplex(v[0].dtype())) return LogAddComplexPowers(v, power, scale);
-  const Value top = lax::max(v[0], v[1]), below = lax::min(v[0], v[1]) - top;
-  const Value sum = top + lax::log1p(power(below)) * scale;
-  return Where(IsNaN(below), v[0] + v[1], sum);
+  const auto [high, low] = InOrder(v[0], v[1]);
+  const Value alike = (high == low) & ~lax::is_finite(high);  // the same infinity, whose distance is NaN
+  return high + lax::log1p(power(Where(alike, 0, low) - Where(alike, 0, high))) * scale;
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ def _vector_norm(v, ord, axes, keepdims):
         return _root(v, axes, keepdims)
     size = absolute(v)
     if ord == np.inf:
-        return greatest(size, axes, keepdims)
+        return greatest(size, axes, keepdims, initial=0)
     if ord == -np.inf:
         return least(size, axes, keepdims)
     if ord == 0:

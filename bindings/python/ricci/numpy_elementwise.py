@@ -278,42 +278,47 @@ log2, log10 = _scaled_log("log2", 2), _scaled_log("log10", 10)
 
 
 def _ordered(x, y):
-    """The greater one, and the lesser less the greater. Chosen, not by max and abs: where both are equal these have
-    derivatives of their own, whose sum is none of log(exp(x) + exp(y))."""
+    """The greater one and the lesser. Chosen, not by max and min: where both are equal these have derivatives of their
+    own, which do not add up to those of a symmetric function."""
     is_first = emit("ge", x, y)
-    high, low = chosen(is_first, x, y), chosen(is_first, y, x)
-    return high, emit("sub", low, high)
+    return chosen(is_first, x, y), chosen(is_first, y, x)
+
+
+def _below(high, low):
+    """low - high, and 0 where both are the same infinity."""
+    alike = emit("and", emit("eq", high, low), emit("not", emit("is_finite", high)))
+    zero = filled(high, 0)
+    return emit("sub", chosen(alike, zero, low), chosen(alike, zero, high))
 
 
 @public
 def logaddexp(x1, x2, /):
     """log(exp(x1) + exp(x2)), without overflow."""
     x, y = aligned("logaddexp", real_value("logaddexp", x1), real_value("logaddexp", x2), inexact=True)
-    high, delta = _ordered(x, y)
-    sum_ = emit("add", high, emit("log1p", emit("exp", delta)))
-    return chosen(emit("ne", delta, delta), emit("add", x, y), sum_)
+    high, low = _ordered(x, y)
+    return emit("add", high, emit("log1p", emit("exp", _below(high, low))))
 
 
 @public
 def logaddexp2(x1, x2, /):
     """log2(2^x1 + 2^x2), without overflow."""
     x, y = aligned("logaddexp2", real_value("logaddexp2", x1), real_value("logaddexp2", x2), inexact=True)
-    high, delta = _ordered(x, y)
-    tail = emit("div", emit("log1p", emit("exp2", delta)), filled(x, np.log(2)))
-    return chosen(emit("ne", delta, delta), emit("add", x, y), emit("add", high, tail))
+    high, low = _ordered(x, y)
+    tail = emit("div", emit("log1p", emit("exp2", _below(high, low))), filled(x, np.log(2)))
+    return emit("add", high, tail)
 
 
 @public
 def hypot(x1, x2, /):
     """sqrt(x1^2 + x2^2), without overflow; infinite if one is, even if the other is NaN."""
     x, y = (emit("abs", v) for v in aligned("hypot", real_value("hypot", x1), real_value("hypot", x2), inexact=True))
-    high, low = emit("max", x, y), emit("min", x, y)
+    high, low = _ordered(x, y)
     none = emit("eq", high, filled(high, 0))
     safe = chosen(none, filled(high, 1), high)
     ratio = emit("div", low, safe)
     root = emit("mul", high, emit("sqrt", emit("add", filled(high, 1), emit("mul", ratio, ratio))))
     is_infinite = emit("or", *(emit("eq", v, filled(v, np.inf)) for v in (x, y)))
-    return chosen(is_infinite, filled(high, np.inf), chosen(none, high, root))
+    return chosen(is_infinite, filled(high, np.inf), chosen(none, emit("max", x, y), root))
 
 
 def _times(name, factor):
