@@ -4,8 +4,9 @@
 // Extrema of complex numbers are those of max, but from the first NaN on they are NaN: in jax.lax they depend on the
 // order in which XLA combines, and a scan needs an operation that does not.
 // Lowered as a prefix scan of each line; narrow floats are accumulated in f32. cumsum is linear; its transpose is
-// cumsum in the other direction. Tangents of the others come from a scan by doubling: log2(n) rounds, each combining
-// every element with the one 2^k places before it, built from primitives that can be differentiated again.
+// cumsum in the other direction. Tangents of the others come from a tree of pairs, built from primitives that can be
+// differentiated again: the prefixes of sums of neighbours, then those between them. It is the tree of
+// jax.lax.associative_scan, because the shares of equal elements of cummax and cummin depend on who meets whom first.
 #include <numbers>
 
 #include "reduction_parts.hpp"
@@ -47,7 +48,6 @@ struct Sum {
 };
 
 struct Product {
-  static double Identity(DType) { return 1; }
   static Scalar Combine(Scalar a, Scalar b) { return a * b; }
   static Scalar First(Scalar like) { return Like(like, 1); }
   static Pair Combine(const Pair& a, const Pair& b) { return {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))}; }
@@ -55,7 +55,6 @@ struct Product {
 
 template <bool is_max>
 struct Extremum {
-  static double Identity(DType d) { return is_max ? LeastFloat(PartOf(d)) : GreatestFloat(PartOf(d)); }
   static Scalar Combine(Scalar a, Scalar b) {
     const Scalar out = is_max ? Max(a, b) : Min(a, b);
     return IsComplex(a.dtype()) ? Select(a == a, Select(b == b, out, b), a) : out;
@@ -72,8 +71,9 @@ struct Extremum {
   }
 };
 
+// Its derivatives are limits where JAX has NaN, or slopes that are none: an infinite element among finite ones has the
+// weight 1 or 0, and two that are the same infinity have 1/2 each.
 struct LogSumExp {
-  static double Identity(DType) { return -kInfinity; }
   static Scalar First(Scalar like) { return Like(like, -kInfinity); }
   static Scalar Combine(Scalar a, Scalar b) {
     if (IsComplex(a.dtype())) return CombineComplex(a, b);
@@ -89,50 +89,81 @@ struct LogSumExp {
     const Scalar wrapped = Select(rest < 0, rest + 2 * kPi, rest) - kPi;
     return Select(Real(top) == -kInfinity, top, Complex(Real(sum), wrapped));
   }
+  // Of complex numbers.
   static Value Finite(const Value& x) {
     const Value size = abs(x);
     return select(eq(size, full_like(size, kInfinity)), zeros_like(x), x);
   }
+  // a - b, and 0 where both are the same infinity.
+  static Value Distance(const Value& a, const Value& b) {
+    const Value alike = bitwise_and(eq(a, b), bitwise_not(is_finite(a))), zero = zeros_like(a);
+    return sub(select(alike, zero, a), select(alike, zero, b));
+  }
+  // The greater of two numbers is chosen, not by max, nor its distance from the other one by abs: where both are equal
+  // these have slopes of their own, which are none of the sum. The same holds for real parts of complex numbers.
   static Value Sum(const Value& a, const Value& b) {
     if (IsComplex(a.dtype())) return ComplexSum(a, b);
-    const Value distance = sub(a, b), tail = log1p(exp(neg(abs(distance))));
-    return select(eq(distance, distance), add(max(a, b), tail), add(a, b));
+    const Value is_first = ge(a, b), distance = Distance(a, b);
+    return add(select(is_first, a, b), log1p(exp(select(is_first, neg(distance), distance))));
   }
   // Up to whole turns, which exp does not see.
   static Value ComplexSum(const Value& a, const Value& b) {
-    const Value top = max(a, b), sum = add(top, log1p(exp(sub(add(a, b), add(top, top)))));
-    return select(eq(real(top), full_like(real(top), -kInfinity)), top, sum);
+    const Value is_first = ge(real(a), real(b)), high = select(is_first, a, b), low = select(is_first, b, a);
+    const Value sum = add(high, log1p(exp(sub(low, high))));
+    return select(eq(real(high), full_like(real(high), -kInfinity)), high, sum);
   }
   static Pair Combine(const Pair& a, const Pair& b) {
     const Value x = Sum(a.x, b.x);
-    const auto weighted = [&](const Pair& p) { return mul(p.t, exp(sub(Finite(p.x), Finite(x)))); };
-    const Value t = add(weighted(a), weighted(b));
-    return {x, t};
+    const auto weight = [&](const Value& own, const Value& other) {
+      return IsComplex(own.dtype()) ? exp(sub(Finite(own), Finite(x))) : logistic(Distance(own, other));
+    };
+    const Value of_a = mul(a.t, weight(a.x, b.x)), of_b = mul(b.t, weight(b.x, a.x));
+    return {x, add(of_a, of_b)};
   }
 };
 
-// ---- tangent by doubling ----
-// `v` shifted by `distance` along `axis` (backwards if reverse), with `fill` shifted in.
-Value Moved(const Value& v, int64_t axis, int64_t distance, bool reverse, double fill) {
-  const Shape none(static_cast<size_t>(v.rank()), 0);
-  Shape in = none, out = none;
-  in[static_cast<size_t>(axis)] = distance;
-  out[static_cast<size_t>(axis)] = -distance;
-  const Value value = full(v.builder, v.type().WithShape({}), fill);
-  return reverse ? pad(v, value, out, in, none) : pad(v, value, in, out, none);
+// ---- tangent by a tree of pairs ----
+// Elements `from`, `from` + `stride`, ... along `axis`, before `limit`.
+Value Part(const Value& v, int64_t axis, int64_t from, int64_t limit, int64_t stride = 1) {
+  Shape starts(static_cast<size_t>(v.rank()), 0), limits(v.shape().begin(), v.shape().end()), strides(starts.size(), 1);
+  starts[static_cast<size_t>(axis)] = from;
+  limits[static_cast<size_t>(axis)] = limit;
+  strides[static_cast<size_t>(axis)] = stride;
+  return slice(v, starts, limits, strides);
+}
+Pair Part(const Pair& p, int64_t axis, int64_t from, int64_t limit, int64_t stride = 1) {
+  return {Part(p.x, axis, from, limit, stride), Part(p.t, axis, from, limit, stride)};
+}
+Value Joined(const Value& a, const Value& b, int64_t axis) { return concatenate(Values{a, b}, axis); }
+// The elements of `even` and of `odd`, which has as many or one fewer, in turn along `axis`.
+Value InTurn(const Value& even, const Value& odd, int64_t axis) {
+  const int64_t n = odd.dim(axis);
+  Shape shape(odd.shape().begin(), odd.shape().end());
+  shape[static_cast<size_t>(axis)] = 2 * n;  // exact: at most the elements of the operand
+  const Value both = reshape(stack(Values{Part(even, axis, 0, n), odd}, axis + 1), shape);
+  return even.dim(axis) == n ? both : Joined(both, Part(even, axis, n, n + 1), axis);
+}
+// Each element combined with all before it.
+template <typename Operation>
+Pair Prefixes(const Pair& p, int64_t axis) {
+  const int64_t n = p.x.dim(axis);
+  if (n < 2) return p;
+  const Pair odd = Prefixes<Operation>(Operation::Combine(Part(p, axis, 0, n - 1, 2), Part(p, axis, 1, n, 2)), axis);
+  Pair even = Part(p, axis, 0, 1);
+  if (n > 2) {
+    const Pair rest = Operation::Combine(Part(odd, axis, 0, (n - 1) / 2), Part(p, axis, 2, n, 2));
+    even = {Joined(even.x, rest.x, axis), Joined(even.t, rest.t, axis)};
+  }
+  return {InTurn(even.x, odd.x, axis), InTurn(even.t, odd.t, axis)};
 }
 template <typename Operation>
 Value Tangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value&) {
   const int64_t axis = e.integer("axis");
-  const bool reverse = e.flag("reverse");
-  const DType dtype = in[0].dtype(), wide = In(dtype, kTinyFloats) ? DType::kF32 : dtype;  // which has the identities
-  Pair p{convert_element_type(in[0], wide), convert_element_type(t, wide)};
-  for (int64_t distance = 1; distance < in[0].dim(axis); distance *= 2) {
-    const Pair before{Moved(p.x, axis, distance, reverse, Operation::Identity(wide)),
-                      Moved(p.t, axis, distance, reverse, 0)};
-    p = Operation::Combine(before, p);
-  }
-  return convert_element_type(p.t, dtype);
+  const DType dtype = in[0].dtype(), wide = In(dtype, kTinyFloats) ? DType::kF32 : dtype;
+  const auto turned = [&](const Value& v) { return e.flag("reverse") ? rev(v, Dims(&axis, 1)) : v; };
+  const auto start = [&](const Value& v) { return turned(convert_element_type(v, wide)); };
+  const Value out = Prefixes<Operation>({start(in[0]), start(t)}, axis).t;
+  return convert_element_type(turned(out), dtype);
 }
 
 Value SumCt(const Eqn& e, const Value& ct) { return cumsum(ct, e.integer("axis"), !e.flag("reverse")); }
@@ -192,9 +223,10 @@ constexpr Row kRows[] = {
         "cummax", "y = cummax(x): the greatest of the elements up to each one along `axis`, from the end if `reverse`"),
     Cumulative<Extremum<false>, kNumbers>(
         "cummin", "y = cummin(x): the least of the elements up to each one along `axis`, from the end if `reverse`"),
-    Cumulative<LogSumExp, kInexact>("cumlogsumexp",
-                                    "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along "
-                                    "`axis`, from the end if `reverse`"),
+    Cumulative<LogSumExp, kInexact>(
+        "cumlogsumexp",
+        "y = cumlogsumexp(x): the logarithm of the sum of exp(x) up to each element along `axis`, from the end if "
+        "`reverse`; its derivative at infinite elements is the limit, where jax.lax has NaN or exp(x)"),
 };
 
 }  // namespace

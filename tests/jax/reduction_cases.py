@@ -70,6 +70,18 @@ def cumulative(file):
         for dtype in dtypes:
             primitive(file, prim, {'axis': 0, 'reverse': False}, lambda x, f=fn: f(x, 0), of(ordinary(dtype, (5,))),
                       modes='n', tolerance=Close(8, 4.0))
+        # Equal elements: the shares of each. Infinities: of cumlogsumexp JAX has slopes only beside one of -inf, and
+        # products of them depend on the order that XLA chooses.
+        corners = {'ties': [1, 1, 1, 2, 2, 2, 2], 'zeros': [0, 0, -1, 0, 1, 0, 0], 'one': [1]}
+        if prim != 'cumprod':
+            corners |= {'low': [-np.inf, 1, 1, -np.inf, 2, 0, -np.inf], 'nan': [1, 1, np.nan, 2, -np.inf, 3, 3]}
+        if prim in ('cummax', 'cummin'):
+            corners |= {'infinite': [1, np.inf, 1, np.inf, -np.inf, -np.inf, 2]}
+        for label, x in corners.items():
+            for reverse in (False, True):
+                primitive(file, prim, {'axis': 0, 'reverse': reverse}, lambda x, f=fn, r=reverse: f(x, 0, r),
+                          lambda r, x=x: [np.array(x, np.float64)], label=f'({label},{reverse})', modes='nfrRH',
+                          tolerance=Close(16, 4.0))
 
 
 # lhs, rhs, lhs contract, rhs contract, lhs batch, rhs batch
