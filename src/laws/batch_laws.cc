@@ -66,13 +66,14 @@ Where WhereOf(const Runnable& f, uint32_t chosen) {
   return chosen + 1 == Choices(f) ? Where::kEverywhere : Where::kHere;
 }
 
-// As one vmap equation, which `ref` runs as a loop of lanes, and by the batching rules.
-absl::Status VmapOfAll(Trial& t, LawId law, Runnable& f, const Arrays& x) {
+// As one vmap equation, which `ref` runs as a loop of lanes, and by the batching rules; for each of `draws`.
+absl::Status VmapOfAll(Trial& t, LawId law, Runnable& f, std::span<const Arrays> draws) {
   const Axes in(f.params().size(), 0), out(f.results().size(), 0);
   RICCI_ASSIGN(const RunnableRef many, f.Vmap(in, out, kBatch));
-  RICCI_TRY(CompareWithLoop(t, law, {f, *many, in, out}, x, Where::kEverywhere));
+  for (const Arrays& x : draws) RICCI_TRY(CompareWithLoop(t, law, {f, *many, in, out}, x, Where::kEverywhere));
   RICCI_ASSIGN(const RunnableRef by_rules, f.Batch(in, kBatch));
-  return CompareWithLoop(t, law, {f, *by_rules, in, out}, x, Where::kHere);
+  for (const Arrays& x : draws) RICCI_TRY(CompareWithLoop(t, law, {f, *by_rules, in, out}, x, Where::kHere));
+  return absl::OkStatus();
 }
 // The arrays of all lanes, one after the other.
 Arrays Stacked(const std::vector<Arrays>& lanes) {
@@ -82,6 +83,32 @@ Arrays Stacked(const std::vector<Arrays>& lanes) {
   }
   return out;
 }
+
+// The operands of `f` for each lane, by `operands` of what is drawn. None if nothing is, or if `f` refuses special
+// ones.
+template <typename Operands>
+absl::StatusOr<Arrays> DrawLanes(Trial& t, LawId law, Runnable& f, Points points, const Operands& operands) {
+  std::vector<Arrays> lanes;
+  for (int64_t lane = 0; lane < kBatch; ++lane) {
+    const bool ordinary = points == Points::kOrdinary;
+    const Arrays x = ordinary ? t.Draw(t.f()->params()) : t.DrawAt(points, static_cast<uint64_t>(lane));
+    if (x.empty() || (!ordinary && !t.Run(law, *t.f(), x).ok())) return Arrays();
+    RICCI_ASSIGN(lanes.emplace_back(), operands(x));
+    if (!ordinary && !t.Run(law, f, lanes.back()).ok()) return Arrays();
+  }
+  return Stacked(lanes);
+}
+// Law `law` of `f` at ordinary operands, then with NaN and infinities among them: a batch changes no value.
+template <typename Operands>
+absl::Status VmapOfLanes(Trial& t, LawId law, Runnable& f, std::span<const Points> points, const Operands& operands) {
+  std::vector<Arrays> draws;
+  for (Points at : points) {
+    RICCI_ASSIGN(Arrays x, DrawLanes(t, law, f, at, operands));
+    if (!x.empty()) draws.push_back(std::move(x));
+  }
+  return VmapOfAll(t, law, f, draws);
+}
+constexpr Points kOrdinaryAndAny[] = {Points::kOrdinary, Points::kAny}, kTiesAndAny[] = {Points::kTies, Points::kAny};
 
 }  // namespace
 
@@ -99,7 +126,8 @@ absl::Status CheckVmap(Trial& t) {
       RICCI_TRY(CompareWithLoop(t, LawId::kVmap, {f, *many, in, out}, t.Draw(many->params()), WhereOf(f, chosen)));
     }
   }
-  return absl::OkStatus();
+  const auto as_drawn = [](const Arrays& x) -> absl::StatusOr<Arrays> { return x; };
+  return VmapOfLanes(t, LawId::kVmap, f, kTiesAndAny, as_drawn);
 }
 
 absl::Status CheckBatch(Trial& t) {
@@ -121,23 +149,24 @@ absl::Status CheckBatch(Trial& t) {
 
 absl::Status CheckVmapOfJvp(Trial& t) {
   RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
-  std::vector<Arrays> lanes;
-  for (int64_t lane = 0; lane < kBatch; ++lane) lanes.push_back(t.Draw(jvp->params()));
-  return VmapOfAll(t, LawId::kVmapOfJvp, *jvp, Stacked(lanes));
+  return VmapOfLanes(t, LawId::kVmapOfJvp, *jvp, kOrdinaryAndAny, [&](const Arrays& x) -> absl::StatusOr<Arrays> {
+    Arrays in = x;
+    while (in.size() < jvp->params().size()) in.push_back(t.DrawTangent(jvp->params()[in.size()]));
+    return in;
+  });
 }
 
 // The backward program, on residuals of different operands.
 absl::Status CheckVmapOfTranspose(Trial& t) {
   RICCI_ASSIGN(const Pullback vjp, t.f()->Vjp());
   const std::vector<Type>& params = vjp.bwd->params();
-  std::vector<Arrays> lanes;
-  for (int64_t lane = 0; lane < kBatch; ++lane) {
-    RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kVmapOfTranspose, *vjp.fwd, t.Draw(t.f()->params())));
-    Arrays in(kept.begin() + static_cast<int64_t>(t.f()->results().size()), kept.end());
-    while (in.size() < params.size()) in.push_back(t.DrawTangent(params[in.size()]));
-    lanes.push_back(std::move(in));
-  }
-  return VmapOfAll(t, LawId::kVmapOfTranspose, *vjp.bwd, Stacked(lanes));
+  return VmapOfLanes(t, LawId::kVmapOfTranspose, *vjp.bwd, kOrdinaryAndAny,
+                     [&](const Arrays& x) -> absl::StatusOr<Arrays> {
+                       RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kVmapOfTranspose, *vjp.fwd, x));
+                       Arrays in(kept.begin() + static_cast<int64_t>(t.f()->results().size()), kept.end());
+                       while (in.size() < params.size()) in.push_back(t.DrawTangent(params[in.size()]));
+                       return in;
+                     });
 }
 
 }}}  // namespace ricci::v0::laws

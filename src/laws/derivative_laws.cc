@@ -1,146 +1,15 @@
-// Laws of derivatives, in f64: central differences and the dot test.
+// Laws of derivatives, in f64: central differences and the dot test, at ordinary points and at corners.
 //
 // Central differences need values of moderate size; the tolerances separate wrong rules from rounding, with room on
 // both sides.
 #include <cmath>
-#include <cstdio>
 
-#include "laws/trial.h"
+#include "laws/tangent_differences.h"
 
 namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
-constexpr double kStep = 1e-5, kFirstOrder = 1e-6, kSecondOrder = 1e-4, kDot = 1e-9;
-
-using Active = std::vector<uint8_t>;
-
-// x, then a tangent for each active operand.
-Arrays WithTangents(Trial& t, const Runnable& f, const Arrays& x, const Active& active) {
-  Arrays out = x;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (active[i] != 0) out.push_back(t.DrawTangent(f.params()[i]));
-  }
-  return out;
-}
-Active PreciseParams(const Runnable& f) {
-  Active out;
-  for (const Type& type : f.params()) out.push_back(type.precise());
-  return out;
-}
-
-// x + step * tangent
-Arrays Moved(const Arrays& with_tangents, const Active& active, double step) {
-  Arrays out(with_tangents.begin(), with_tangents.begin() + static_cast<int64_t>(active.size()));
-  size_t next = active.size();
-  for (size_t i = 0; i < active.size(); ++i) {
-    if (active[i] == 0) continue;
-    const Numbers& tangent = with_tangents[next++];
-    for (size_t k = 0; k < tangent.size(); ++k) out[i][k] += step * tangent[k];
-  }
-  return out;
-}
-
-// Beside the derivative there are the results, of which `value_and_grad` takes the value.
-absl::Status Unchanged(const absl::Status& s) {
-  const absl::string_view why = s.message();
-  return absl::IsFailedPrecondition(s) ? absl::FailedPreconditionError(absl::StrCat("it changes the value: ", why)) : s;
-}
-
-// All tangents of a run of `jvp`, and what they are by differences, one list for each precise result of `f`.
-struct Compared {
-  std::vector<size_t> result;
-  Arrays got, want;
-};
-absl::StatusOr<Compared> TangentsOf(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
-                                    const Arrays& with_tangents, Where where) {
-  RICCI_ASSIGN(const Arrays got, t.Run(law, jvp, with_tangents, where));
-  RICCI_ASSIGN(const Arrays here, t.Run(law, f, Moved(with_tangents, active, 0)));
-  RICCI_TRY(Unchanged(t.CompareResults(law, f, got, here, with_tangents)));
-  RICCI_ASSIGN(const Arrays above, t.Run(law, f, Moved(with_tangents, active, kStep)));
-  RICCI_ASSIGN(const Arrays below, t.Run(law, f, Moved(with_tangents, active, -kStep)));
-  Compared out;
-  size_t next = f.results().size();
-  for (size_t i = 0; i < f.results().size(); ++i) {
-    if (!f.results()[i].inexact()) continue;
-    const Numbers& tangent = got.at(next++);
-    if (!f.results()[i].precise()) continue;
-    Numbers want(above[i].size());
-    for (size_t k = 0; k < want.size(); ++k) want[k] = (above[i][k] - below[i][k]) / (2 * kStep);
-    out.result.push_back(i);
-    out.got.push_back(tangent);
-    out.want.push_back(std::move(want));
-  }
-  return out;
-}
-
-// `2.0 times the finite difference`, if the tangents are one multiple of the differences; empty otherwise.
-std::string Ratio(const Compared& c) {
-  double ratio = 0, largest = 0;
-  for (size_t i = 0; i < c.got.size(); ++i) {
-    for (size_t k = 0; k < c.got[i].size(); ++k) {
-      if (std::fabs(c.want[i][k]) <= largest) continue;
-      largest = std::fabs(c.want[i][k]);
-      ratio = c.got[i][k] / c.want[i][k];
-    }
-  }
-  if (!(largest > 1e-3) || !std::isfinite(ratio)) return "";
-  for (size_t i = 0; i < c.got.size(); ++i) {
-    for (size_t k = 0; k < c.got[i].size(); ++k) {
-      if (!(std::fabs(c.got[i][k] - ratio * c.want[i][k]) <= 1e-5 + 1e-4 * largest)) return "";
-    }
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", ratio);
-  const bool whole = std::string_view(text).find_first_of(".en") == std::string_view::npos;
-  return base::Cat(text, whole ? ".0" : "", " times the finite difference");
-}
-
-// The tangents that `jvp` gives for the results of `f`, against (f(x + ht) - f(x - ht)) / 2h. `what` names what is
-// active, if it is one thing.
-absl::Status Differences(Trial& t, LawId law, Runnable& f, Runnable& jvp, const Active& active,
-                         const Arrays& with_tangents, double tolerance, Where where, std::string_view what = {}) {
-  RICCI_ASSIGN(const Compared c, TangentsOf(t, law, f, jvp, active, with_tangents, where));
-  for (size_t i = 0; i < c.got.size(); ++i) {
-    const absl::Status s =
-        t.Compare(law, c.result[i], f.results()[c.result[i]], c.got[i], c.want[i], tolerance, with_tangents);
-    if (s.ok() || what.empty()) {
-      RICCI_TRY(s);
-      continue;
-    }
-    const std::string ratio = Ratio(c);
-    const absl::string_view why = s.message();
-    return absl::FailedPreconditionError(absl::StrCat(
-        "tangent of ", base::ToAbsl(what), ratio.empty() ? " is not the finite difference" : " is ", ratio, ": ", why));
-  }
-  return absl::OkStatus();
-}
-
-// By each precise parameter alone, so that rules see tangents that are symbolic zeros; messages call it a `noun`.
-absl::Status EachAlone(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance, std::string_view noun,
-                       Where where) {
-  const Active all = PreciseParams(f);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == 0) continue;
-    Active alone(all.size(), 0);
-    alone[i] = 1;
-    RICCI_ASSIGN(const RunnableRef jvp, alone == all ? f.Jvp() : f.Jvp(alone));
-    RICCI_TRY(
-        Differences(t, law, f, *jvp, alone, WithTangents(t, f, x, alone), tolerance, where, base::Cat(noun, " ", i)));
-  }
-  return absl::OkStatus();
-}
-
-// By all precise parameters together; if that fails, by each alone, to name the one at fault.
-absl::Status Differences(Trial& t, LawId law, Runnable& f, const Arrays& x, double tolerance) {
-  if (!f.differentiable()) return absl::OkStatus();
-  RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
-  const Active active = PreciseParams(f);
-  const absl::Status all =
-      Differences(t, law, f, *jvp, active, WithTangents(t, f, x, active), tolerance, Where::kEverywhere);
-  if (!absl::IsFailedPrecondition(all)) return all;
-  RICCI_TRY(EachAlone(t, law, f, x, tolerance, "parameter", Where::kHere));
-  return all;
-}
+constexpr double kDot = 1e-9;
 
 // For complex numbers, the real part: without a conjugate, as cotangents are defined.
 struct Product {
@@ -154,8 +23,8 @@ struct Product {
   }
 };
 
-// <ct, jvp(t)> = <vjp(ct), t>
-absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
+// <ct, jvp(t)> = <vjp(ct), t>, where tangents are numbers: next to a pole or beside the domain they are not.
+absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x, Points points = Points::kOrdinary) {
   RICCI_ASSIGN(const RunnableRef jvp, f.Jvp());
   RICCI_ASSIGN(const Pullback vjp, f.Vjp());
   const Arrays with_tangents = WithTangents(t, f, x, PreciseParams(f));
@@ -171,6 +40,7 @@ absl::Status DotTest(Trial& t, LawId law, Runnable& f, const Arrays& x) {
     in.push_back(type.precise() ? t.DrawTangent(type) : Numbers(type.numbers()));
     forward.Add(type, pushed.at(next++), in.back());
   }
+  if (points != Points::kOrdinary && !std::isfinite(forward.size)) return absl::OkStatus();
   RICCI_ASSIGN(const Arrays cts, t.Run(law, *vjp.bwd, in, Where::kEverywhere));
   for (size_t i = 0; i < cts.size(); ++i) backward.Add(vjp.bwd->results()[i], cts[i], with_tangents.at(x.size() + i));
   // Rounding errors grow with the terms that cancel in the sums.
@@ -188,38 +58,75 @@ absl::StatusOr<std::vector<RunnableRef>> Many(const Runnable& f) {
   return many;
 }
 
+// ---- corners ----
+constexpr Points kCorners[] = {Points::kTies, Points::kZeros, Points::kInfinities};
+constexpr auto kFiniteCorners = std::span(kCorners).first<2>();
+
+// Where the program takes the operands: a check of its own may refuse infinite ones.
+template <typename Check>
+absl::Status AtCorners(Trial& t, LawId law, std::span<const Points> corners, const Check& check) {
+  for (Points points : corners) {
+    const Arrays x = t.DrawAt(points);
+    if (!x.empty() && t.Run(law, *t.f(), x).ok()) RICCI_TRY(check(x, points));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-// One operand at a time, so that a failure names it, then all together.
+// One operand at a time, so that a failure names it, then all together, then at corners.
 absl::Status CheckJvp(Trial& t) {
   Runnable& f = *t.f();
   if (!f.differentiable()) return absl::OkStatus();
   const Active all = PreciseParams(f);
   const bool one = std::count(all.begin(), all.end(), 1) == 1;
   RICCI_TRY(EachAlone(t, LawId::kJvp, f, t.x(), kFirstOrder, "operand", one ? Where::kEverywhere : Where::kHere));
-  return one ? absl::OkStatus() : Differences(t, LawId::kJvp, f, t.x(), kFirstOrder);
+  if (!one) RICCI_TRY(Differences(t, LawId::kJvp, f, t.x(), kFirstOrder));
+  return AtCorners(t, LawId::kJvp, kCorners, [&](const Arrays& x, Points points) {
+    return DifferencesAtCorner(t, LawId::kJvp, f, x, kFirstOrder, points);
+  });
 }
 
-absl::Status CheckTranspose(Trial& t) { return DotTest(t, LawId::kTranspose, *t.f(), t.x()); }
+absl::Status CheckTranspose(Trial& t) {
+  RICCI_TRY(DotTest(t, LawId::kTranspose, *t.f(), t.x()));
+  return AtCorners(t, LawId::kTranspose, kFiniteCorners,
+                   [&](const Arrays& x, Points points) { return DotTest(t, LawId::kTranspose, *t.f(), x, points); });
+}
 
 absl::Status CheckJvpOfJvp(Trial& t) {
   RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
-  const Arrays x = WithTangents(t, *t.f(), t.x(), PreciseParams(*t.f()));
-  return Differences(t, LawId::kJvpOfJvp, *jvp, x, kSecondOrder);
+  const auto with_tangents = [&](const Arrays& x) { return WithTangents(t, *t.f(), x, PreciseParams(*t.f())); };
+  RICCI_TRY(Differences(t, LawId::kJvpOfJvp, *jvp, with_tangents(t.x()), kSecondOrder));
+  return AtCorners(t, LawId::kJvpOfJvp, kCorners, [&](const Arrays& x, Points points) {
+    return DifferencesAtCorner(t, LawId::kJvpOfJvp, *jvp, with_tangents(x), kSecondOrder, points);
+  });
 }
 
 // By residuals and cotangents: the program that is differentiated is the backward program.
 absl::Status CheckJvpOfTranspose(Trial& t) {
   RICCI_ASSIGN(const Pullback vjp, t.f()->Vjp());
-  RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kJvpOfTranspose, *vjp.fwd, t.x()));
-  Arrays in(kept.begin() + static_cast<int64_t>(t.f()->results().size()), kept.end());
-  while (in.size() < vjp.bwd->params().size()) in.push_back(t.DrawTangent(vjp.bwd->params()[in.size()]));
-  return Differences(t, LawId::kJvpOfTranspose, *vjp.bwd, in, kSecondOrder);
+  const std::vector<Type>& params = vjp.bwd->params();
+  const auto operands = [&](const Arrays& x) -> absl::StatusOr<Arrays> {
+    RICCI_ASSIGN(const Arrays kept, t.Run(LawId::kJvpOfTranspose, *vjp.fwd, x));
+    Arrays in(kept.begin() + static_cast<int64_t>(t.f()->results().size()), kept.end());
+    while (in.size() < params.size()) in.push_back(t.DrawTangent(params[in.size()]));
+    return in;
+  };
+  RICCI_ASSIGN(const Arrays ordinary, operands(t.x()));
+  RICCI_TRY(Differences(t, LawId::kJvpOfTranspose, *vjp.bwd, ordinary, kSecondOrder));
+  return AtCorners(t, LawId::kJvpOfTranspose, kFiniteCorners, [&](const Arrays& x, Points points) {
+    RICCI_ASSIGN(const Arrays in, operands(x));
+    return DifferencesAtCorner(t, LawId::kJvpOfTranspose, *vjp.bwd, in, kSecondOrder, points);
+  });
 }
 
 absl::Status CheckTransposeOfJvp(Trial& t) {
   RICCI_ASSIGN(const RunnableRef jvp, t.f()->Jvp());
-  return DotTest(t, LawId::kTransposeOfJvp, *jvp, WithTangents(t, *t.f(), t.x(), PreciseParams(*t.f())));
+  const auto check = [&](const Arrays& x, Points points) {
+    return DotTest(t, LawId::kTransposeOfJvp, *jvp, WithTangents(t, *t.f(), x, PreciseParams(*t.f())), points);
+  };
+  RICCI_TRY(check(t.x(), Points::kOrdinary));
+  return AtCorners(t, LawId::kTransposeOfJvp, kFiniteCorners, check);
 }
 
 absl::Status CheckJvpOfVmap(Trial& t) {

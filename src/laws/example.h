@@ -14,6 +14,7 @@ namespace ricci { inline namespace v0 { namespace laws {
 
 struct Range {
   double low, high;
+  bool operator==(const Range&) const = default;
 };
 // Where a text gives none: -2..2 for floats, 0..4 for integers, both values of bool.
 Range DefaultRange(uint32_t dtype);

@@ -1,6 +1,7 @@
 #include "laws/trial.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/abi_text.h"
 #include "base/status_abi.h"
@@ -121,6 +122,55 @@ Arrays Trial::Draw(const std::vector<Type>& types) {
     out.push_back(i < example_.ranges.size() ? DrawIn(types[i], example_.ranges[i]) : DrawTangent(types[i]));
   }
   return out;
+}
+
+// ---- corners ----
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// The special numbers that an operand may be; of ties none. A range that an example states holds for derivatives.
+Numbers SpecialsOf(Points points, const Type& t, Range range) {
+  if (points == Points::kAny) return {-kInf, kInf, kNaN, 0.0, -0.0};
+  if (points == Points::kInfinities && range == DefaultRange(t.dtype)) return {-kInf, kInf};
+  Numbers out;
+  for (double v : {0.0, 1.0, -1.0}) {
+    if (points == Points::kZeros && range.low <= v && v <= range.high) out.push_back(v);
+  }
+  return out;
+}
+
+}  // namespace
+
+// Half of the elements become special ones, or equal to the first or, at the same place, to one of the operand before.
+bool Trial::MakeSpecial(Points points, size_t param, Arrays& x) {
+  const Type& type = f_->params()[param];
+  const Numbers specials = SpecialsOf(points, type, RangeOf(param));
+  const bool has_kin = param > 0 && f_->params()[param - 1].id == type.id && RangeOf(param - 1) == RangeOf(param);
+  const auto parts = static_cast<size_t>(type.parts());
+  bool any = false;
+  for (size_t k = 0; k < x[param].size(); k += parts) {
+    const uint64_t dice = random_();
+    const bool ties = points == Points::kTies || (points == Points::kAny && (dice & 2) != 0);
+    if ((dice & 1) != 0 || (!ties && specials.empty())) continue;
+    any = any || !ties || k > 0 || has_kin;
+    for (size_t part = 0; part < parts; ++part) {
+      const double equal = has_kin && (dice & 4) != 0 ? x[param - 1][k + part] : x[param][part];
+      x[param][k + part] = ties ? equal : specials[random_() % specials.size()];
+    }
+  }
+  return any;
+}
+Arrays Trial::DrawAt(Points points, uint64_t lane) {
+  const std::mt19937_64 before = random_;  // what other laws draw must not depend on this
+  random_.seed(example_.seed + 8 * lane + static_cast<uint64_t>(points) + 1000);
+  Arrays out = Draw(f_->params());
+  bool any = false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (f_->params()[i].inexact()) any = MakeSpecial(points, i, out) || any;
+  }
+  random_ = before;
+  return any ? out : Arrays();
 }
 
 absl::StatusOr<Arrays> Trial::Run(LawId law, Runnable& p, const Arrays& inputs, Where where) {

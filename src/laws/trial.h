@@ -26,6 +26,15 @@ using Findings = std::vector<Finding>;  // one per law
 
 enum class Where : uint8_t { kHere, kEverywhere };  // on `ref` and optimized, or on all devices too
 
+// Where operands are drawn: at corners, branches of rules meet.
+enum class Points : uint8_t {
+  kOrdinary,    // in the ranges of the example
+  kTies,        // some elements equal others
+  kZeros,       // some are 0, 1 or -1, of those in the range
+  kInfinities,  // some are infinite, of operands for which the example states no range
+  kAny          // some are NaN, infinite, 0 or equal to others
+};
+
 class Trial {
  public:
   static constexpr int64_t kBatch = 3;
@@ -47,6 +56,9 @@ class Trial {
   // Parameters of `f` by the ranges of the example, further ones (tangents) from -1 to 1.
   Arrays Draw(const std::vector<Type>& types);
   Numbers DrawTangent(const Type& t) { return DrawIn(t, {-1, 1}); }
+  // Parameters of `f` at a corner, the same for all laws, others for each `lane`; about half of the elements that are
+  // floating or complex are special. None if no element is.
+  Arrays DrawAt(Points points, uint64_t lane = 0);
 
   // `law` is the one that asks for the run.
   absl::StatusOr<Arrays> Run(LawId law, Runnable& p, const Arrays& inputs, Where where = Where::kHere);
@@ -66,6 +78,9 @@ class Trial {
       : ctx_(ctx), example_(example), findings_(findings), random_(example.seed + 1) {}
   Finding& Of(LawId law) { return findings_[static_cast<size_t>(law)]; }
   Numbers DrawIn(const Type& t, Range range);
+  Range RangeOf(size_t param) const { return param < example_.ranges.size() ? example_.ranges[param] : Range{-1, 1}; }
+  // Whether operand `param` of `x` got a special element.
+  bool MakeSpecial(Points points, size_t param, Arrays& x);
   void CheckOnce(LawId law, Runnable& p, const Arrays& inputs);
   std::vector<Arrays> DrawsFor(const Runnable& p, const Arrays& inputs);
   absl::Status CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,

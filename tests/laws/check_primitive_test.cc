@@ -183,6 +183,12 @@ TEST_F(CheckPrimitive, WrongDerivativeByOneOperand) {
   starts("test.wrong_sign", "0 is -1.0 times the finite difference");
   starts("test.wrong_value", "0 is not the finite difference");
 }
+// At ordinary points both are right.
+TEST_F(CheckPrimitive, WrongDerivativesWhereOperandsAreEqual) {
+  ExpectCaught("test.uneven_at_ties", "jvp");
+  ExpectCaught("test.uneven_curvature", "jvp of jvp");
+}
+TEST_F(CheckPrimitive, NaNInTheBatchOfInfinities) { ExpectAmong("test.nan_in_batch", "vmap"); }
 TEST_F(CheckPrimitive, WrongTranspose) { ExpectCaught("test.flip_transpose", "transpose"); }
 TEST_F(CheckPrimitive, WrongSecondDerivative) { ExpectCaught("test.second_order", "jvp of jvp"); }
 TEST_F(CheckPrimitive, WrongDerivativeOfTheTranspose) {

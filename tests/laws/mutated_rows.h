@@ -89,6 +89,39 @@ inline Value TwiceBySecond(const Eqn& e, const Value& t, std::span<const Value> 
 }
 inline Value WrongCt(const Eqn&, const Value& ct, std::span<const Value>) { return ct; }
 
+// ---- log(e^x + e^y): smooth, and wrong only where both are equal ----
+inline Scalar LogAdd(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
+  return Apply(RICCI_S_LOG, {Apply(RICCI_S_EXP, {in[0]}) + Apply(RICCI_S_EXP, {in[1]})});
+}
+// The slopes of max(x, y) + log1p(exp(-|x - y|)) at ties: 0 and 1.
+inline Value UnevenFirst(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  const Value weight = lax::logistic(lax::sub(in[0], in[1]));
+  return lax::mul(t, lax::select(lax::eq(in[0], in[1]), lax::zeros_like(weight), weight));
+}
+inline Value UnevenSecond(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  const Value weight = lax::logistic(lax::sub(in[1], in[0]));
+  return lax::mul(t, lax::select(lax::eq(in[0], in[1]), lax::ones_like(weight), weight));
+}
+// The right slope, exp(x - sum), but of a sum whose own slopes are these.
+template <size_t operand>
+Value OfUnevenSum(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
+  const Value tail = lax::log1p(lax::exp(lax::neg(lax::abs(lax::sub(in[0], in[1])))));
+  return lax::mul(t, lax::exp(lax::sub(in[operand], lax::add(lax::max(in[0], in[1]), tail))));
+}
+constexpr Row RowOfLogAdd(std::string_view name, JvpRule jvp) {
+  return {.name = name,
+          .type = rules::Same<2, kFloats>,
+          .jvp = jvp,
+          .batch = rules::kElementwise,
+          .lowerings = lower::Scalar<LogAdd>,
+          .missing = rules::kNotLinear,
+          .examples = rules::kTwoReals};
+}
+// The batch of an infinite element is NaN.
+inline Batched TimesZero(const Eqn& e, const Batched& x) {
+  return {lax::add(e.Emit({x.value}), lax::mul(0.0, x.value)), x.dim};
+}
+
 inline constexpr char kWrongSlope[] = "test.wrong_slope", kSlopeByProduct[] = "test.slope_by_product";
 
 // ---- claims that do not hold ----
@@ -227,6 +260,14 @@ constexpr Row kRows[] = {
      .lowerings = lower::Scalar<Product>,
      .missing = rules::kNotLinear,
      .examples = rules::kTwoReals},
+    RowOfLogAdd("test.uneven_at_ties", rules::Terms<UnevenFirst, UnevenSecond>),
+    RowOfLogAdd("test.uneven_curvature", rules::Terms<OfUnevenSum<0>, OfUnevenSum<1>>),
+    {.name = "test.nan_in_batch",
+     .type = rules::Same<1, kFloats>,
+     .batch = rules::BatchFirstOperand<TimesZero>,
+     .lowerings = lower::Scalar<Copied>,
+     .missing = "jvp, transpose: not of interest here",
+     .examples = rules::kOneReal},
     {.name = "test.unwritten",
      .type = rules::Same<1, kFloats>,
      .lowerings = lower::Loops<AllButLast>,
