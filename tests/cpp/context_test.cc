@@ -38,7 +38,7 @@ TEST(ContextOptions, WrongOnesAreErrors) {
               Context({.plugins = {kColoured, kColoured}});
             }),
             "plugin other_settings: already added to this context");
-  EXPECT_EQ(MessageOf([] { Context({.plugins = {"no such plugin.so"}}); }).substr(0, 17), "no such plugin.so");
+  EXPECT_EQ(MessageOf([] { Context({.plugins = {"no such plugin.so"}}); }).substr(0, 24), "plugin no such plugin.so");
 }
 
 TEST(ContextOptions, HooksAreUsed) {
