@@ -139,7 +139,7 @@ class Digits(unittest.TestCase):
 
     def test_integers(self):
         names = {n for n in _names(rnp, np) if getattr(rnp, n).__module__ in OF_INTEGERS} | {"full_like", "append"}
-        names -= {"pow", "power"}  # as in JAX: 6 bits of an exponent
+        names -= {"pow", "power", "mean"}  # as in JAX: 6 bits of an exponent; a mean of integers is one of floats
         for numbers in ((np.array([3, 2**40, 2**60 + 1, 5]), 2**31 + 1, 2**53 + 1),
                         (np.array([3, 2**40, 2**60 + 1, 5], np.uint64), 2**53 + 1, 2**63 + 1)):
             calls = [call for call in _all_calls(rnp, np, numbers) if call[0] in names]
