@@ -98,10 +98,24 @@ void Defer(CallSite& site, std::span<const Operand> xs) {
   if (site.ctx == nullptr) site.Fail("no operand is an array or a traced value; make one of a context");
   site = DeferredSite({site.name, site.at, nullptr, nullptr, site.ctx});
 }
-// A pending program of this many operations is left to itself, so that a host's loop does not make it longer and
-// longer: its values are computed, and the next operation begins another one.
+// A pending program of this many operations, or operands, is left to itself, so that a host's loop does not make it
+// longer and longer: its values are computed, and the next operation begins another one. A kernel of many operands
+// takes long to compile.
 constexpr uint32_t kLongestDeferred = 1024;
-bool IsLong(const CallSite& site) { return site.is_outside() && ++TraceOf(site.scope)->operations > kLongestDeferred; }
+constexpr size_t kMostOperands = 128;
+bool IsLong(const CallSite& site) {
+  if (!site.is_outside()) return false;
+  Trace& t = *TraceOf(site.scope);
+  return ++t.operations > kLongestDeferred || t.array_count() > kMostOperands;
+}
+void ComputeOperands(const CallSite& site, std::span<const Operand> xs) {
+  const CallSite outside{site.name, site.at, nullptr, nullptr, site.context()};
+  Values pending;
+  for (const Operand& x : xs) {
+    if (x.is_value() && IsPending(x.value) && x.value.context() == outside.ctx) pending.push_back(x.value);
+  }
+  ComputeAll(outside, pending);
+}
 
 }  // namespace
 
@@ -115,7 +129,12 @@ CallSite SiteOf(std::string_view name, std::span<const Operand> xs) {
     site.builder = x.value.builder;
     site.scope = x.value.scope;
   }
-  if (site.builder == nullptr || IsLong(site)) Defer(site, xs);
+  if (site.builder == nullptr) {
+    Defer(site, xs);
+  } else if (IsLong(site)) {
+    ComputeOperands(site, xs);
+    Defer(site, xs);
+  }
   for (const Operand& x : xs) {
     if (x.is_value()) WantReach(site, x.value);
   }

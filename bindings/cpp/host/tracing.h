@@ -47,6 +47,8 @@ class Trace final : public Scope {
   void KeepComputed(ricci_val id, const Array& elements);
   // The array that a value of this outermost program stands for, NULL if it must be computed.
   const Array* ArrayOf(ricci_val id) const;
+  // How many arrays the outermost program captured.
+  size_t array_count() const { return root_->arrays_.size(); }
   // Whether `v` stands for an array that the outermost program captured.
   bool IsCapturedArray(const Value& v) const;
 
