@@ -14,9 +14,12 @@ from abi_variants import ROOT, run
 PLUGIN = "include/ricci/plugin.h"
 ROW = "include/ricci/primitive.h"
 SOURCE = "samples/custom_primitive/smooth_abs_plugin.c"
-LAST_OF_ROW = "  ricci_str doc;\n} ricci_prim_def;"
+CONTRACT = (
+    "  ricci_status* (*contract)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t* only,\n"
+    "                            ricci_val* out);\n")
+LAST_OF_ROW = CONTRACT + "} ricci_prim_def;"
 LAST_OF_LOWERING = "} ricci_lowering;"
-NEWER = [(ROW, LAST_OF_ROW, "  ricci_str doc;\n  uint64_t later[3];\n} ricci_prim_def;"),
+NEWER = [(ROW, LAST_OF_ROW, CONTRACT + "  uint64_t later[3];\n} ricci_prim_def;"),
          (ROW, LAST_OF_LOWERING, "  uint64_t later;\n} ricci_lowering;"),
          (PLUGIN, "may be NULL */\n} ricci_plugin;", "may be NULL */\n  void* later;\n} ricci_plugin;")]
 
@@ -24,8 +27,7 @@ NEWER = [(ROW, LAST_OF_ROW, "  ricci_str doc;\n  uint64_t later[3];\n} ricci_pri
 CASES = [
     ("the plugin as it is", [], [], ""),
     ("an older one, without the last members", [
-        (ROW, LAST_OF_ROW, "} ricci_prim_def;"), (PLUGIN, "  void (*detach)(void* self, ricci_ctx* c);", "  /*")], [
-            ('  row.doc = ricci_str_of("y = demo.smooth_abs(x): sqrt(x^2 + eps^2)");\n', "")], ""),
+        (ROW, LAST_OF_ROW, "} ricci_prim_def;"), (PLUGIN, "  void (*detach)(void* self, ricci_ctx* c);", "  /*")], [], ""),
     ("a newer one, which sets nothing new", NEWER, [], ""),
     ("a newer one, which sets a new member of the row", NEWER, [
         ("  row.n_lowerings = 1;\n", "  row.n_lowerings = 1;\n  row.later[2] = 5;\n")], "primitive: struct of"),

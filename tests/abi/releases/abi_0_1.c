@@ -592,7 +592,7 @@ FROZEN(offsetof(ricci_attr_spec, flags) == 20);
 FROZEN_TYPE(ricci_attr_spec, flags, uint32_t);
 FROZEN(offsetof(ricci_attr_spec, absent) == 24);
 FROZEN_TYPE(ricci_attr_spec, absent, ricci_str);
-FROZEN(sizeof(ricci_prim_def) >= 216);
+FROZEN(sizeof(ricci_prim_def) >= 224);
 FROZEN(ALIGNED(ricci_prim_def, 8));
 FROZEN(offsetof(ricci_prim_def, hdr) == 0);
 FROZEN_TYPE(ricci_prim_def, hdr, ricci_hdr);
@@ -640,6 +640,8 @@ FROZEN(offsetof(ricci_prim_def, place) == 192);
 FROZEN_TYPE(ricci_prim_def, place, ricci_status* (*)(void* self, const ricci_op* op, uint32_t operand, ricci_place* out));
 FROZEN(offsetof(ricci_prim_def, doc) == 200);
 FROZEN_TYPE(ricci_prim_def, doc, ricci_str);
+FROZEN(offsetof(ricci_prim_def, contract) == 216);
+FROZEN_TYPE(ricci_prim_def, contract, ricci_status* (*)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t* only, ricci_val* out));
 FROZEN(sizeof(ricci_target) >= 96);
 FROZEN(ALIGNED(ricci_target, 8));
 FROZEN(offsetof(ricci_target, hdr) == 0);
@@ -1321,6 +1323,7 @@ FROZEN(RICCI_PRIM_NAMES == 1024);
 FROZEN(RICCI_PRIM_SAVES_INSIDE == 2048);
 FROZEN(RICCI_BATCH_NONE == 0);
 FROZEN(RICCI_BATCH_ELEMENTWISE == 1);
+FROZEN(RICCI_TARGET_FMA == 1);
 FROZEN(RICCI_ACCESS_READ == 1);
 FROZEN(RICCI_ACCESS_WRITE == 2);
 FROZEN(RICCI_ACCESS_READ_WRITE == 3);
@@ -1509,6 +1512,8 @@ ricci_status* ricci_kernel_const(ricci_kernel_builder* k, uint32_t dtype, const 
 ricci_status* ricci_kernel_const_index(ricci_kernel_builder* k, int64_t value, ricci_sval* out);
 ricci_status* ricci_kernel_scalar(ricci_kernel_builder* k, uint32_t op, uint32_t dtype, const ricci_sval* in,
       uint32_t n, ricci_sval* out);
+ricci_status* ricci_kernel_multiply_add(ricci_kernel_builder* k, ricci_sval a, ricci_sval b, ricci_sval c,
+      ricci_sval* out);
 ricci_status* ricci_kernel_complex(ricci_kernel_builder* k, ricci_sval re, ricci_sval im, ricci_sval* out);
 ricci_status* ricci_kernel_parts(ricci_kernel_builder* k, ricci_sval v, ricci_sval* re, ricci_sval* im);
 ricci_status* ricci_kernel_load(ricci_kernel_builder* k, ricci_karr a, const ricci_sval* index, uint32_t n,
