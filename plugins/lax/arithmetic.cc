@@ -86,7 +86,8 @@ std::optional<std::pair<Value, Value>> Multiplied(const Value& v, bool only) {
   const Producer p(v);
   if (p.Is("mul")) return std::pair(p.operand(0), p.operand(1));
   if (p.Is("square")) return std::pair(p.operand(0), p.operand(0));
-  return {};
+  const bool is_cube = p.Is("integer_pow") && p.eqn().integer("y") == 3;
+  return is_cube ? std::optional(std::pair(p.operand(0), square(p.operand(0)))) : std::nullopt;
 }
 Values ContractAdd(const Eqn&, std::span<const Value> in, std::span<const uint8_t> only) {
   for (size_t i : {0, 1}) {
