@@ -212,19 +212,24 @@ std::optional<std::vector<ricci_type>> Draft::Infer(std::string_view primitive, 
                                                     const std::vector<ricci_attr>& attrs) {
   std::vector<ricci_val> ids;
   for (const Value& v : in) ids.push_back(v.id);
-  ricci_type types[64];
+  std::vector<ricci_type> types(64);
   uint32_t n = 0;
-  try {
+  const auto infer = [&] {
     Check(ricci_builder_infer(builder_, FindPrimitive(ctx_, primitive), attrs.data(),
-                              static_cast<uint32_t>(attrs.size()), ids.data(), static_cast<uint32_t>(ids.size()), types,
-                              64, &n));
+                              static_cast<uint32_t>(attrs.size()), ids.data(), static_cast<uint32_t>(ids.size()),
+                              types.data(), static_cast<uint32_t>(types.size()), &n));
+  };
+  try {
+    infer();
+    types.resize(n);
+    if (n > 64) infer();  // more results than there was room for
   } catch (const Error& e) {
     if (e.code() == RICCI_INTERNAL) throw;
     ++counts_.refused[std::string(primitive)];
     counts_.refusal[std::string(primitive)] = e.message();
     return {};
   }
-  return std::vector<ricci_type>(types, types + n);
+  return types;
 }
 
 std::vector<ricci_attr> Draft::WithSomeLeftOut(std::string_view primitive, const std::vector<ricci_attr>& attrs) {
