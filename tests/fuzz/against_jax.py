@@ -21,8 +21,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'jax'))
 
 import xla_settings  # noqa: E402, F401
 
-# What it computes may differ from what code does: of integers that overflow, clz, NaN.
-os.environ['XLA_FLAGS'] += ' --xla_disable_hlo_passes=constant_folding'
+# What it computes may differ from what code does: of integers that overflow, clz, NaN. Without fused multiply-adds: XLA
+# contracts what a kernel happens to hold, so that a value computed in two kernels differs from itself.
+os.environ['XLA_FLAGS'] += ' --xla_disable_hlo_passes=constant_folding --xla_cpu_max_isa=AVX'
 
 import jax  # noqa: E402
 

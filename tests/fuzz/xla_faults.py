@@ -2,6 +2,7 @@
 
 name -> f(attributes, *operands), as in jax_rows.py.
 """
+import jax
 import jax._src.lax.linalg as linalg
 import jax.numpy as jnp
 import numpy as np
@@ -65,6 +66,27 @@ def cumulative_extremum(f):
     return of
 
 
+def extremum(f):
+    """The product of a mask as numbers and a quotient by 0, which is NaN where no element equals a NaN, becomes a choice."""
+    def of(a, x):
+        axes = tuple(a['axes'])
+        if not jnp.issubdtype(x.dtype, np.inexact):
+            return f(x, axes)
+
+        @jax.custom_jvp
+        def reduced(x):
+            return f(x, axes)
+
+        @reduced.defjvp
+        def _(primals, tangents):
+            (x,), (t,) = primals, tangents
+            y = reduced(x)
+            chosen = lax.optimization_barrier((x == jnp.expand_dims(y, axes)).astype(x.dtype))
+            return y, jnp.sum(t * chosen, axes) / jnp.sum(chosen, axes)
+        return reduced(x)
+    return of
+
+
 def arg_extremum(f):
     """Places that the dtype cannot hold are compared as what is left of them."""
     def of(a, x):
@@ -113,5 +135,6 @@ ROWS = {
     'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
     'triangular_solve': triangular_solve, 'symmetric_product': symmetric_product, 'conv_general_dilated': convolution,
     'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
+    'reduce_max': extremum(lax.reduce_max), 'reduce_min': extremum(lax.reduce_min),
     'argmax': arg_extremum(lax.argmax), 'argmin': arg_extremum(lax.argmin),
 }
