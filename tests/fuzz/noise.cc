@@ -115,8 +115,8 @@ constexpr std::string_view kMovesOperands[] = {"reduce_sum",
                                                "scaled_dot_general",
                                                "softmax"};
 // JAX and XLA add more than two numbers, as cotangents, in an order of their own, and have exp(x - log(2)) in sinh;
-// of polygamma they know fewer digits.
-constexpr std::string_view kMovesOperandsInJax[] = {"add", "sinh", "cosh", "polygamma"};
+// of polygamma they know fewer digits; for fma they have a product and a sum.
+constexpr std::string_view kMovesOperandsInJax[] = {"add", "sinh", "cosh", "polygamma", "fma"};
 
 // Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
 constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
