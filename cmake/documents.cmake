@@ -28,8 +28,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${ricci_documents})
 foreach(page include/REFERENCE.md plugins/lax/PRIMITIVES.md plugins/cuda/README.md plugins/object/README.md
              bindings/cpp/README.md bindings/cpp/NUMPY.md bindings/python/README.md bindings/rust/README.md
              bindings/julia/README.md)
-  get_filename_component(folder ${page} DIRECTORY)
-  ricci_install_page(${page} ${ricci_documents}/${folder})
+  get_filename_component(page_folder ${page} DIRECTORY)
+  ricci_install_page(${page} ${ricci_documents}/${page_folder})
 endforeach()
 if(TARGET ricci_plugin_cpu)
   ricci_install_page(samples/README.md ${CMAKE_INSTALL_DATADIR}/ricci/samples PLUGINS.md ../../doc/ricci/PLUGINS.md)

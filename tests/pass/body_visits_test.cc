@@ -200,7 +200,8 @@ TEST_F(BodyVisits, FlagsOfManyCarriesTakeABoundedNumberOfRounds) {
          return transform::PartialEval(f, transform::Not(last(f)), transform::Mask(1, 0)).status();
        }}};
   for (const std::string_view loop : {"scan", "while"}) {
-    for (const auto& [name, run] : transforms) {
+    for (const auto& each : transforms) {
+      const auto &name = each.first, &run = each.second;
       const auto calls = [&](int n) {
         ricci_program* f = Parse(DelayLine(loop, n));
         if (f == nullptr) return uint64_t{0};
