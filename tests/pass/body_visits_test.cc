@@ -201,7 +201,8 @@ TEST_F(BodyVisits, FlagsOfManyCarriesTakeABoundedNumberOfRounds) {
        }}};
   for (const std::string_view loop : {"scan", "while"}) {
     for (const auto& each : transforms) {
-      const auto &name = each.first, &run = each.second;
+      const std::string_view name = each.first;
+      const Run& run = each.second;
       const auto calls = [&](int n) {
         ricci_program* f = Parse(DelayLine(loop, n));
         if (f == nullptr) return uint64_t{0};
