@@ -31,12 +31,13 @@ pub fn distance_type(points: &[(&str, &Type)], numbers: &[(&str, &Type)]) -> Res
 pub fn dot(a: &Value, b: &Value) -> Value {
     (a * b).sum()
 }
-/// The length of a vector, and its inverse; where the length is 0, so are both and their derivatives.
+/// The length of a vector, and its inverse; where the length is 0, so are both and their derivatives. NaN stays NaN, as in
+/// the kernels.
 pub fn length_and_inverse(x: &Value) -> (Value, Value) {
     let square = dot(x, x);
-    let is_long = square.gt(0.0);
-    let safe = is_long.select(&square, &square.full_like(1.0)).sqrt();
-    let one = is_long.astype(x.dtype());
+    let is_zero = square.equal(0.0);
+    let safe = is_zero.select(&square.full_like(1.0), &square).sqrt();
+    let one = 1.0 - is_zero.astype(x.dtype());
     (&safe * &one, one / safe)
 }
 
