@@ -233,6 +233,19 @@ void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::str
   Line("__syncthreads();");
 }
 
+std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k) {
+  std::vector<uint32_t> readers(k.n_insts, 0);
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    for (const uint32_t v : {k.insts[i].a, k.insts[i].b, k.insts[i].c}) ++readers[v];
+  }
+  std::vector<uint8_t> taken_in(k.n_insts, 0);
+  for (uint32_t i = 1; i < k.n_insts; ++i) {
+    const ricci_inst& q = k.insts[i];
+    if (q.op == RICCI_K_YIELD && q.imm != 0 && readers[q.b] == 1) taken_in[q.b] = 1;
+  }
+  return taken_in;
+}
+
 std::string KernelPrinter::MultipliedAndAdded(uint32_t product, const std::string& sum) {
   const ricci_inst& q = At(product);
   const std::string in[] = {V(q.a), V(q.b), sum};
@@ -286,6 +299,7 @@ void KernelPrinter::Place(uint32_t i) {
 
 void KernelPrinter::Instruction(uint32_t i) {
   if ((in_runs_ && runs_.IsUnused(i)) || (rows_.IsUsed() && rows_.unused[i] != 0)) return;
+  if (taken_in_[i] != 0 && !(rows_.IsUsed() && (rows_.keeps[i] != 0 || !rows_.IsComputed(i)))) return;
   Place(i);
   if (in_group_ && vector_.pairs) return BothOfPair(i);
   if (!rows_.IsComputed(i)) return Let(i, KeptPlace(i, rows_.of[i]));

@@ -20,6 +20,8 @@
 namespace ricci::cuda {
 
 Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector);
+// Per instruction: is it a product that nothing but a sum reads, which multiplies and adds at once?
+std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k);
 
 class KernelPrinter {
  public:
@@ -374,6 +376,7 @@ class KernelPrinter {
   const Shares shares_;
   const Team& team_ = shares_.team;
   const Vector& vector_ = shares_.vector;
+  const std::vector<uint8_t> taken_in_ = ProductsTakenIn(k_);  // without a name of their own
   const KeptRows& rows_ = shares_.team.rows;
   const Phases phases_;
   Launch launch_;
