@@ -91,6 +91,10 @@ constexpr void AddFloatBitOps(std::array<ScalarFn, RICCI_S_COUNT>& table) {
   table[RICCI_S_NEXTAFTER] = [](uint64_t a, uint64_t b, uint64_t) { return NextAfter(E::kFormat, a, b); };
   table[RICCI_S_IS_FINITE] = [](uint64_t a, uint64_t, uint64_t) -> uint64_t { return std::isfinite(E::Decode(a)); };
   table[RICCI_S_FMA] = [](uint64_t a, uint64_t b, uint64_t c) {
+    if constexpr (kDType == RICCI_F32) {  // rounded once: not to double before
+      const auto narrow = [](uint64_t bits) { return static_cast<float>(E::Decode(bits)); };
+      return E::Rounded(std::fma(narrow(a), narrow(b), narrow(c)));
+    }
     return E::Rounded(std::fma(E::Decode(a), E::Decode(b), E::Decode(c)));
   };
 }
@@ -290,6 +294,12 @@ absl::StatusOr<uint32_t> BitcastResult(uint32_t from, uint32_t to) {
 }
 
 }  // namespace
+
+bool IsApproximated(uint32_t op) {
+  static_assert(RICCI_S_COUNT == 67, "a new operation belongs to one of the two kinds");
+  return (op >= RICCI_S_EXP && op <= RICCI_S_POW) || op == RICCI_S_RSQRT || op == RICCI_S_CBRT ||
+         (op >= RICCI_S_ERF && op <= RICCI_S_DIGAMMA);
+}
 
 const ScalarOpInfo& InfoOf(uint32_t op) { return kInfos[op < RICCI_S_COUNT ? op : 0]; }
 

@@ -22,6 +22,8 @@ struct ScalarOpInfo {
   std::string_view name;
   uint32_t arity;  // 0: no such operation
 };
+// A function that backends approximate, each in its own way; all others have the same bits wherever they are computed.
+bool IsApproximated(uint32_t op);
 // Of RICCI_S_*; arity 0 for anything else.
 const ScalarOpInfo& InfoOf(uint32_t op);
 

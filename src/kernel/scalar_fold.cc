@@ -17,7 +17,9 @@ bool IsIntegerOrBool(uint32_t dtype) { return types::IsInteger(dtype) || dtype =
 
 Val ScalarFolder::Fold(uint32_t op, uint32_t result, const Val* operands, uint32_t n) {
   Val in[3] = {operands[0], n > 1 ? operands[1] : 0, n > 2 ? operands[2] : 0};
-  bool constant = true;
+  // Functions are left to those who approximate them: whether an operand is known here depends on the schedule (a loop
+  // that is unrolled), and bits must not.
+  bool constant = !IsApproximated(op) || !types::IsFloating(table_.DType(in[0]));
   for (uint32_t i = 0; i < n; ++i) constant = constant && table_.IsConstant(in[i]);
   if (constant) {
     const ScalarFn fn = FindScalarFn(op, table_.DType(in[n - 1]), result);

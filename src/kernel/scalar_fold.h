@@ -1,8 +1,8 @@
 // ScalarFolder: turns a scalar operation into the simplest value equal to it, by constants, identities and known facts.
 //
-// Bits of floating values never change: x * 1 and x - 0 become x, x + 0 (wrong for -0) and x * 0 stay. Integer
-// arithmetic is left to IndexFolder. Facts are ranges that hold inside a branch: `if i < n` bounds i there, and the
-// condition itself has the range [1, 1].
+// Bits of floating values never change: a function of a constant, which has other bits on other devices, stays; x * 1
+// and x - 0 become x, x + 0 (wrong for -0) and x * 0 stay. Integer arithmetic is left to IndexFolder. Facts are ranges
+// that hold inside a branch: `if i < n` bounds i there, and the condition itself has the range [1, 1].
 #ifndef RICCI_KERNEL_SCALAR_FOLD_H_
 #define RICCI_KERNEL_SCALAR_FOLD_H_
 #include <utility>

@@ -6,7 +6,11 @@
 // What comes from nothing (iota), and elementwise work on it, is known too, but stays: consumers compute it as they go,
 // and see more of it than of a table (which elements of a triangle are zero). Its elements are computed only for a
 // consumer that is folded, such as a sort or a scatter of it.
+//
+// The interpreter has other bits than a backend for functions that are approximated (exp, sin). What the program itself
+// says is known has those bits, in every schedule; what becomes known once there is a schedule keeps the backend's.
 #include "base/hash_map.h"
+#include "kernel/scalar_eval.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 
@@ -21,12 +25,16 @@ using Bytes = std::vector<std::byte>;
 // What equations of one program are known to be, beside constants.
 class Folder {
  public:
-  explicit Folder(const Target& interpreter) : interpreter_(interpreter) {}
+  Folder(const Target& interpreter, bool exactly) : interpreter_(interpreter), exactly_(exactly) {}
 
   // The constants that the results of `eqn`, of the program `f` so far, are; empty: it stays.
   absl::StatusOr<std::vector<Bytes>> Fold(const ir::Program& f, const ir::Equation& eqn) {
     RICCI_ASSIGN(const ricci_lowering* l, LoweringOf(f, eqn));
     if (l == nullptr) return std::vector<Bytes>{};
+    if (exactly_ && l->kind != RICCI_LOWER_INDEX) {
+      RICCI_ASSIGN(const bool exact, IsExact(f, eqn));
+      if (!exact) return std::vector<Bytes>{};
+    }
     if (OfSplats(f, eqn)) {
       const ir::ArrayType& t = f.type(eqn.result(0));
       if (prim::Registry::Of(f).Get(eqn.prim).has(RICCI_PRIM_VIEW)) return std::vector<Bytes>{FirstElement(f, eqn)};
@@ -64,6 +72,13 @@ class Folder {
     }
     const trace::Op op(f, eqn);
     return ChooseLowering(row, *op.get(), interpreter_, kKernelKinds);
+  }
+  // Does the interpreter compute it with the bits of every backend?
+  absl::StatusOr<bool> IsExact(const ir::Program& f, const ir::Equation& eqn) const {
+    KernelBuilder k(prim::Registry::Of(f), "fold", interpreter_);
+    RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
+    return std::ranges::none_of(lowered.kernel.insts,
+                                [](const ricci_inst& inst) { return kernel::IsApproximated(inst.op); });
   }
   static bool IsSmall(const ir::Program& f, const ir::Equation& eqn) {
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
@@ -150,6 +165,7 @@ class Folder {
   }
 
   const Target& interpreter_;
+  const bool exactly_;
   base::HashMap<ir::ValueId, Kept> kept_;
 };
 
@@ -169,18 +185,17 @@ absl::StatusOr<Vals> Constants(Builder& b, std::span<const trace::Val> like, std
   return out;
 }
 
-}  // namespace
-
-absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& options) {
+absl::StatusOr<ir::ProgramRef> FoldProgram(const ir::Program& program, bool exactly) {
   const Target interpreter("ref");
-  Folder folder(interpreter);
+  Folder folder(interpreter, exactly);
   return Rebuild(program,
                  [&](Builder& b, const ir::Program& f, const ir::Equation& eqn,
                      std::span<const trace::Val> in) -> absl::StatusOr<Vals> {
                    // Operands folded just before are constants only in the new program, so the equation is examined
                    // there.
-                   RICCI_ASSIGN(Vals out,
-                                CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) { return Fold(q, options); }));
+                   RICCI_ASSIGN(Vals out, CopyWithNested(b, f, eqn, in, [&](const ir::Program& q) {
+                                  return FoldProgram(q, exactly);
+                                }));
                    if (out.empty()) return out;
                    const ir::Program& now = b.program();
                    const ir::Equation* copy = now.definition(Builder::Index(out[0]));
@@ -190,5 +205,10 @@ absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& program, const Options& o
                    return elements.empty() ? out : Constants(b, out, std::move(elements));
                  });
 }
+
+}  // namespace
+
+absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& f, const Options&) { return FoldProgram(f, false); }
+absl::StatusOr<ir::ProgramRef> FoldExact(const ir::Program& f, const Options&) { return FoldProgram(f, true); }
 
 }}}  // namespace ricci::v0::pass

@@ -46,7 +46,7 @@ constexpr ProgramStage kProgramStages[] = {
     // From here on the schedule is fixed: a vmap equation runs in lanes.
     {"schedule_vmap", ScheduleVmap, Need::kReferenceToo},
     {"inline_rules", InlineCalls, Need::kAlways},  // of what batching rules emitted
-    {"fold_again", Fold},
+    {"fold_again", FoldExact},
     {"simplify_again", Simplify},
     {"cse_again", Cse},
     {"barriers", Barriers},
