@@ -82,7 +82,7 @@ Value SimplerDiv(const Eqn& e, std::span<const Value> in) {
 // ---- contraction ----
 // What is multiplied to make `v`: a product of f32 or f64 that only the sum at hand reads.
 std::optional<std::pair<Value, Value>> Multiplied(const Value& v, bool only) {
-  if (!only || (v.dtype() != DType::kF32 && v.dtype() != DType::kF64)) return {};
+  if (!only || !IsContracted(v.dtype())) return {};
   const Producer p(v);
   if (p.Is("mul")) return std::pair(p.operand(0), p.operand(1));
   if (p.Is("square")) return std::pair(p.operand(0), p.operand(0));

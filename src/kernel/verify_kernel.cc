@@ -266,7 +266,7 @@ class KernelVerifier {
   }
 
   absl::Status CheckContracted(const ricci_inst& inst) const {
-    const bool sums = k_.insts[inst.a].imm == RICCI_S_ADD && (inst.dtype == RICCI_F32 || inst.dtype == RICCI_F64);
+    const bool sums = k_.insts[inst.a].imm == RICCI_S_ADD && types::IsContracted(inst.dtype);
     const bool holds = inst.imm == 1 && sums && inst.b > inst.a && k_.insts[inst.b].op == RICCI_S_MUL;
     return holds ? absl::OkStatus() : Error("only products of f32 or f64 are contracted with a sum");
   }

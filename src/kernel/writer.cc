@@ -31,15 +31,13 @@ Writer::~Writer() = default;
 void Writer::ContractProducts() { impl_->contracts = true; }
 
 Val Writer::MultiplyAdd(Val a, Val b, Val c) {
-  const uint32_t dtype = DType(a);
-  const bool contracted = impl_->contracts && (dtype == RICCI_F32 || dtype == RICCI_F64);
+  const bool contracted = impl_->contracts && types::IsContracted(DType(a));
   return contracted ? Scalar(RICCI_S_FMA, 0, {{a, b, c}}) : Add(Mul(a, b), c);
 }
 
 // Is `term` a product that a sum takes in without rounding it?
 bool Writer::IsContracted(uint32_t combiner, Val term) const {
-  const uint32_t dtype = DType(term);
-  return impl_->contracts && combiner == RICCI_S_ADD && (dtype == RICCI_F32 || dtype == RICCI_F64) &&
+  return impl_->contracts && combiner == RICCI_S_ADD && types::IsContracted(DType(term)) &&
          impl_->nodes.Is(term, RICCI_S_MUL);
 }
 

@@ -38,6 +38,8 @@ inline bool IsComplex(uint32_t dtype) { return Info(dtype).cls == DTypeClass::kC
 inline bool IsInteger(uint32_t dtype) {
   return Info(dtype).cls == DTypeClass::kSigned || Info(dtype).cls == DTypeClass::kUnsigned;
 }
+// A product of such numbers may be fused with a sum and rounded once (RICCI_TARGET_FMA).
+inline bool IsContracted(uint32_t dtype) { return dtype == RICCI_F32 || dtype == RICCI_F64; }
 // Values of such types have tangents.
 inline bool IsDifferentiable(uint32_t dtype) { return IsFloating(dtype) || IsComplex(dtype); }
 // The dtype of the real and of the imaginary part of a complex number, which are adjacent; any other dtype is its own.

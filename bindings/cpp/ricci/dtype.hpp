@@ -58,6 +58,8 @@ constexpr bool IsNarrowFloat(DType d) { return In(d, kTinyFloats | SetOf(DType::
 constexpr bool IsComplex(DType d) { return In(d, kComplexes); }
 constexpr bool IsInexact(DType d) { return In(d, kInexact); }
 constexpr bool IsInt(DType d) { return In(d, kInts); }
+// A product of such numbers may be fused with a sum and rounded once (RICCI_TARGET_FMA).
+constexpr bool IsContracted(DType d) { return d == DType::kF32 || d == DType::kF64; }
 
 // The dtype of the real and the imaginary part of a complex number; any other dtype itself.
 constexpr DType PartOf(DType d) { return d == DType::kC64 ? DType::kF32 : d == DType::kC128 ? DType::kF64 : d; }

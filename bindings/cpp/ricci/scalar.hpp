@@ -85,10 +85,10 @@ inline Scalar operator+(Scalar a, Scalar b) { return Apply(RICCI_S_ADD, {a, b});
 inline Scalar operator-(Scalar a, Scalar b) { return Apply(RICCI_S_SUB, {a, b}); }
 // A product, which an addition or subtraction in the same expression takes in before it is rounded (as
 // ricci_kernel_multiply_add does). Kept as a Scalar it is rounded: `const Scalar p = a * b`.
-struct ScalarProduct : Scalar {
-  ScalarProduct(Scalar a, Scalar b) : Scalar(Apply(RICCI_S_MUL, {a, b})), x(a), y(b) {}
-  bool contracts() const { return dtype() == DType::kF32 || dtype() == DType::kF64; }
+struct ScalarProduct {
   Scalar x, y;
+  bool is_contracted() const { return IsContracted(x.dtype()); }
+  operator Scalar() const { return Apply(RICCI_S_MUL, {x, y}); }  // NOLINT: a product is a number
 };
 // a * b + c, rounded once where the target does so.
 inline Scalar MultiplyAdd(Scalar a, Scalar b, Scalar c) {
@@ -111,23 +111,23 @@ inline Scalar operator>(Scalar a, Scalar b) { return Apply(RICCI_S_GT, {a, b}); 
 inline Scalar operator>=(Scalar a, Scalar b) { return Apply(RICCI_S_GE, {a, b}); }
 inline Scalar operator-(Scalar a) { return Apply(RICCI_S_NEG, {a}); }
 inline Scalar operator+(const ScalarProduct& p, Scalar c) {
-  return p.contracts() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {p, c});
+  return p.is_contracted() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {p, c});
 }
 inline Scalar operator+(Scalar c, const ScalarProduct& p) {
-  return p.contracts() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {c, p});
+  return p.is_contracted() ? MultiplyAdd(p.x, p.y, c) : Apply(RICCI_S_ADD, {c, p});
 }
 inline Scalar operator+(const ScalarProduct& p, const ScalarProduct& q) { return p + static_cast<Scalar>(q); }
 inline Scalar operator-(const ScalarProduct& p, Scalar c) {
-  return p.contracts() ? MultiplyAdd(p.x, p.y, -c) : Apply(RICCI_S_SUB, {p, c});
+  return p.is_contracted() ? MultiplyAdd(p.x, p.y, -c) : Apply(RICCI_S_SUB, {p, c});
 }
 inline Scalar operator-(Scalar c, const ScalarProduct& p) {
-  return p.contracts() ? MultiplyAdd(-p.x, p.y, c) : Apply(RICCI_S_SUB, {c, p});
+  return p.is_contracted() ? MultiplyAdd(-p.x, p.y, c) : Apply(RICCI_S_SUB, {c, p});
 }
 inline Scalar operator-(const ScalarProduct& p, const ScalarProduct& q) { return static_cast<Scalar>(p) - q; }
 inline Scalar operator+(Scalar a, ScalarOrNumber b) { return a + b.As(a); }
-inline Scalar operator+(const ScalarProduct& p, ScalarOrNumber b) { return p + b.As(p); }
+inline Scalar operator+(const ScalarProduct& p, ScalarOrNumber b) { return p + b.As(p.x); }
 inline Scalar operator-(Scalar a, ScalarOrNumber b) { return a - b.As(a); }
-inline Scalar operator-(const ScalarProduct& p, ScalarOrNumber b) { return p - b.As(p); }
+inline Scalar operator-(const ScalarProduct& p, ScalarOrNumber b) { return p - b.As(p.x); }
 inline ScalarProduct operator*(Scalar a, ScalarOrNumber b) { return a * b.As(a); }
 inline Scalar operator/(Scalar a, ScalarOrNumber b) { return a / b.As(a); }
 inline Scalar operator%(Scalar a, ScalarOrNumber b) { return a % b.As(a); }
@@ -140,9 +140,9 @@ inline Scalar operator<=(Scalar a, ScalarOrNumber b) { return a <= b.As(a); }
 inline Scalar operator>(Scalar a, ScalarOrNumber b) { return a > b.As(a); }
 inline Scalar operator>=(Scalar a, ScalarOrNumber b) { return a >= b.As(a); }
 inline Scalar operator+(ScalarOrNumber a, Scalar b) { return a.As(b) + b; }
-inline Scalar operator+(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p) + p; }
+inline Scalar operator+(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p.x) + p; }
 inline Scalar operator-(ScalarOrNumber a, Scalar b) { return a.As(b) - b; }
-inline Scalar operator-(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p) - p; }
+inline Scalar operator-(ScalarOrNumber a, const ScalarProduct& p) { return a.As(p.x) - p; }
 inline ScalarProduct operator*(ScalarOrNumber a, Scalar b) { return a.As(b) * b; }
 inline Scalar operator/(ScalarOrNumber a, Scalar b) { return a.As(b) / b; }
 inline Scalar operator!(Scalar a) { return Apply(RICCI_S_NOT, {a}); }
