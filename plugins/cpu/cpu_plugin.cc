@@ -195,7 +195,8 @@ ricci_status* SetThreads(void* self, uint32_t threads) {
 ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
                        ricci_estimate* out) {
   return Guard([&]() -> ricci_status* {
-    codegen::EstimatePlan(kernels, n_kernels, *plan, TargetOf(static_cast<Backend*>(self)->jit->lanes()), *out);
+    const Jit& jit = *static_cast<Backend*>(self)->jit;
+    codegen::EstimatePlan(kernels, n_kernels, *plan, TargetOf(jit.lanes(), jit.contracts()), *out);
     return nullptr;
   });
 }

@@ -35,9 +35,9 @@ inline constexpr uint32_t kShortBody = 32;    // instructions, at most, to be re
 uint32_t SumsInLanes(uint32_t length);
 uint32_t SumsInOrder(std::optional<int64_t> trips, uint32_t length);
 
-// What schedules need to know about a processor with this many lanes of 32 bits; `contracts`: passes, that it has fused
+// What passes and schedules need to know about a processor with this many lanes of 32 bits; `contracts`: it has fused
 // multiply-adds.
-ricci_target TargetOf(unsigned lanes, bool contracts = false);
+ricci_target TargetOf(unsigned lanes, bool contracts);
 // Follows ScheduleKernel. The number of workers affects only the size of tasks, not results.
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name,
                       uint32_t workers);

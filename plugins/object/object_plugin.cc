@@ -167,8 +167,8 @@ ricci_status* DumpObject(void* code, void* sink, void (*write)(void* sink, const
 ricci_status* Estimate(void* self, const ricci_kernel_table* const* kernels, uint32_t n_kernels, const ricci_plan* plan,
                        ricci_estimate* out) {
   return Guard([&]() -> ricci_status* {
-    const unsigned lanes = static_cast<Backend*>(self)->unit->lanes();
-    codegen::EstimatePlan(kernels, n_kernels, *plan, cpu::TargetOf(lanes), *out);
+    const ObjectUnit& unit = *static_cast<Backend*>(self)->unit;
+    codegen::EstimatePlan(kernels, n_kernels, *plan, cpu::TargetOf(unit.lanes(), unit.contracts()), *out);
     return nullptr;
   });
 }

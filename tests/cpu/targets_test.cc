@@ -10,11 +10,11 @@ namespace ricci::testing { namespace {
 
 // A stand-in for hardware: plans for a target like a GPU, and for other processors than this one, are made and
 // estimated here, but not run.
-ricci_target LikeAvx2() { return cpu::TargetOf(8); }
-ricci_target LikeAvx512() { return cpu::TargetOf(16); }
+ricci_target LikeAvx2() { return cpu::TargetOf(8, true); }
+ricci_target LikeAvx512() { return cpu::TargetOf(16, true); }
 // 132 cores of 128 lanes, all of which take six turns in what counts as a cycle; 3 TB/s, 3 us for a launch.
 ricci_target LikeGpu() {
-  ricci_target t = cpu::TargetOf(32);
+  ricci_target t = cpu::TargetOf(32, true);
   t.registers = 255;
   t.points_wanted = 100000;
   t.near_bytes = 32 << 10;
