@@ -197,16 +197,21 @@ std::optional<int64_t> KnownStart(const Eqn& e, int64_t along, int64_t start) {
   return std::clamp<int64_t>(start, 0, last);
 }
 
-Value OneWindow(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> position) {
+// Window `i`, at a known position; no value if it is filled instead.
+Value KnownWindow(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> position, int64_t i) {
   const Dims sizes = e.ints("slice_sizes");
   Shape start(sizes.size(), 0), limit(sizes.begin(), sizes.end());
+  const auto move = [&](int64_t along, int64_t to) {
+    start[static_cast<size_t>(along)] = to;
+    limit[static_cast<size_t>(along)] += to;  // exact: within x
+  };
   for (size_t j = 0; j < d.start_map.size(); ++j) {
     const std::optional<int64_t> known = KnownStart(e, d.start_map[j], position[j]);
     if (!known) return {};
-    start[static_cast<size_t>(d.start_map[j])] = *known;
-    limit[static_cast<size_t>(d.start_map[j])] += *known;
+    move(d.start_map[j], *known);
   }
-  return reshape(slice(x, start, limit), e.out().shape());
+  if (!d.operand_batch.empty()) move(d.operand_batch[0], i);
+  return SliceOf(x, start, limit);
 }
 
 // Windows of one element along dimension `along`, at even steps: a slice, reversed for negative steps.
@@ -232,46 +237,34 @@ Value EvenSteps(const Eqn& e, const WindowDims& d, const Value& x, std::span<con
   return rules::MoveDim(step < 0 ? rev(part, {&along, 1}) : part, along, d.Counting()[0]);
 }
 
-// A copy of an array that is moved by known distances, another one for each of its rows (streaming on a lattice).
+// One window, or a few: a copy of an array that is moved by known distances, another one for each of its rows
+// (streaming on a lattice).
 constexpr int64_t kFewWindows = 32, kLargeWindow = 64;  // elements, at least
 
-Value FewWindows(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> positions) {
-  const Dims sizes = e.ints("slice_sizes");
-  const auto words = static_cast<int64_t>(d.start_map.size()), n = static_cast<int64_t>(positions.size()) / words;
-  const int64_t counting = d.Counting()[0];
+bool AreFewWindows(const Eqn& e, int64_t n) {
+  if (n == 1) return true;
+  return e.in(1).rank() == 2 && n <= kFewWindows && e.out().elements() / n >= kLargeWindow;
+}
+Value FewWindows(const Eqn& e, const WindowDims& d, const Value& x, std::span<const int64_t> positions, int64_t n) {
+  const Shape counting = d.Counting();
   Shape one(e.out().shape().begin(), e.out().shape().end());
-  one[static_cast<size_t>(counting)] = 1;
+  for (int64_t dim : counting) one[static_cast<size_t>(dim)] = 1;
   Values windows;
   for (int64_t i = 0; i < n; ++i) {
-    Shape start(sizes.size(), 0), limit(sizes.begin(), sizes.end());
-    const auto move = [&](int64_t along, int64_t to) {
-      start[static_cast<size_t>(along)] = to;
-      limit[static_cast<size_t>(along)] += to;
-    };
-    for (int64_t j = 0; j < words; ++j) {
-      const std::optional<int64_t> known =
-          KnownStart(e, d.start_map[static_cast<size_t>(j)], positions[static_cast<size_t>(i * words + j)]);
-      if (!known) return {};
-      move(d.start_map[static_cast<size_t>(j)], *known);
-    }
-    if (!d.operand_batch.empty()) move(d.operand_batch[0], i);
-    windows.push_back(reshape(SliceOf(x, start, limit), one));
+    const size_t words = d.start_map.size();
+    const Value window = KnownWindow(e, d, x, positions.subspan(static_cast<size_t>(i) * words, words), i);
+    if (window.is_none()) return {};
+    windows.push_back(reshape(window, one));
   }
-  return concatenate(windows, counting);
-}
-bool AreFewWindows(const Eqn& e, const WindowDims& d) {
-  const Dims listed = e.in(1).shape();
-  const int64_t n = listed[0];
-  return listed.size() == 2 && n > 1 && n <= kFewWindows && !d.start_map.empty() &&
-         e.out().elements() / n >= kLargeWindow;
+  return n == 1 ? windows[0] : concatenate(windows, counting[0]);
 }
 
 Value Simpler(const Eqn& e, std::span<const Value> in) {
   const WindowDims d(e, kNames);
   const Shape positions = KnownIntegers(in[1]);
   if (positions.empty() || e.in(0).elements() == 0) return {};
-  if (positions.size() == d.start_map.size()) return OneWindow(e, d, in[0], positions);
-  if (AreFewWindows(e, d)) return FewWindows(e, d, in[0], positions);
+  const auto n = static_cast<int64_t>(positions.size() / d.start_map.size());
+  if (AreFewWindows(e, n)) return FewWindows(e, d, in[0], positions, n);
   const bool single_elements = d.start_map.size() == 1 && d.operand_batch.empty() && e.in(1).rank() == 2 &&
                                rules::Contains(d.dropped, d.start_map[0]) && d.dropped.size() == 1;
   return single_elements ? EvenSteps(e, d, in[0], positions) : Value{};

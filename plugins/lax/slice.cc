@@ -76,27 +76,11 @@ Value OfSlice(const Eqn& e, const Producer& p) {
   const bool dense = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
   return slice(p.operand(0), start, limit, dense ? Shape{} : strides);
 }
-// A slice of a concatenation is one of the operand in which it lies, or, with steps of 1, a concatenation of slices.
-Value OfConcatenation(const Eqn& e, const Value& x, const Producer& p) {
-  const bool dense = std::ranges::all_of(e.ints("strides"), [](int64_t s) { return s == 1; });
-  if (dense) return SliceOf(x, e.ints("start_indices"), e.ints("limit_indices"));
-  const auto along = static_cast<size_t>(p.eqn().integer("dimension"));
-  Shape start(e.ints("start_indices").begin(), e.ints("start_indices").end());
-  Shape limit(e.ints("limit_indices").begin(), e.ints("limit_indices").end());
-  for (uint32_t i = 0; i < p.eqn().n_in() && start[along] >= 0; ++i) {
-    const Value part = p.operand(i);
-    const int64_t n = part.shape()[along];
-    if (limit[along] <= n) return slice(part, start, limit, e.ints("strides"));
-    start[along] -= n;
-    limit[along] -= n;
-  }
-  return {};
-}
 Value Simpler(const Eqn& e, std::span<const Value> in) {
   if (e.in(0) == e.out()) return in[0];
   const Producer p(in[0]);
   if (p.Is("slice")) return OfSlice(e, p);
-  return p.Is("concatenate") ? OfConcatenation(e, in[0], p) : Value{};
+  return SliceOfOperands(in[0], e.ints("start_indices"), e.ints("limit_indices"), e.ints("strides"));
 }
 
 Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {

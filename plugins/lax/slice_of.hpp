@@ -5,24 +5,34 @@
 
 namespace ricci { inline namespace v0 { namespace lax {
 
-// x[start, limit) with steps of 1. Its parts in each operand of a concatenation are concatenated again.
-inline Value SliceOf(const Value& x, Dims start, Dims limit) {
+inline Value SliceOf(const Value& x, Dims start, Dims limit, Dims strides = {});
+
+// If x is a concatenation, x[start:limit:strides] of its operands; several are concatenated again if steps are 1. No
+// value if there is none such. No strides: all 1.
+inline Value SliceOfOperands(const Value& x, Dims start, Dims limit, Dims strides) {
   const Producer p(x);
-  if (!p.Is("concatenate")) return slice(x, start, limit);
+  if (!p.Is("concatenate")) return {};
   const auto along = static_cast<size_t>(p.eqn().integer("dimension"));
+  const int64_t stride = strides.empty() ? 1 : strides[along];
+  Shape from(start.begin(), start.end()), to(limit.begin(), limit.end());
   Values parts;
-  int64_t before = 0;
-  for (uint32_t i = 0; i < p.eqn().n_in(); ++i) {
+  for (uint32_t i = 0; i < p.eqn().n_in(); ++i) {  // from, to: counted from the first element of operand i
     const Value part = p.operand(i);
-    const int64_t n = part.shape()[along];
-    Shape from(start.begin(), start.end()), to(limit.begin(), limit.end());
-    from[along] = std::clamp<int64_t>(start[along] - before, 0, n);
-    to[along] = std::clamp<int64_t>(limit[along] - before, 0, n);
-    before += n;  // exact: at most the size of x
-    if (from[along] < to[along]) parts.push_back(SliceOf(part, from, to));
+    const int64_t n = part.shape()[along], end = to[along];
+    to[along] = std::min(end, n);
+    if (from[along] < to[along]) {
+      if (stride != 1 && (end > n || !parts.empty())) return {};
+      parts.push_back(SliceOf(part, from, to, strides));
+      from[along] = to[along];
+    }
+    from[along] -= n;
+    to[along] = end - n;
   }
-  if (parts.empty()) return slice(x, start, limit);
-  return parts.size() == 1 ? parts[0] : concatenate(parts, static_cast<int64_t>(along));
+  return parts.size() > 1 ? concatenate(parts, static_cast<int64_t>(along)) : parts.empty() ? Value{} : parts[0];
+}
+inline Value SliceOf(const Value& x, Dims start, Dims limit, Dims strides) {
+  const Value found = SliceOfOperands(x, start, limit, strides);
+  return found.is_none() ? slice(x, start, limit, strides) : found;
 }
 
 }}}  // namespace ricci::v0::lax
