@@ -1,4 +1,6 @@
 //! The context: the root of everything.
+#[cfg(not(feature = "plugin"))]
+use crate::context_options::ContextOptions;
 use crate::error::{check, Error, Result};
 use crate::types::{DType, Type};
 use ricci_sys as sys;
@@ -31,12 +33,24 @@ impl Context {
     #[cfg(not(feature = "plugin"))]
     /// A context with the built-in primitives and, with the feature `cpu`, the LLVM backend.
     pub fn new() -> Result<Context> {
+        Context::with(&ContextOptions::default())
+    }
+    #[cfg(not(feature = "plugin"))]
+    /// The same with options, which are set before any plugin is added, and with more plugins. Errors: an option that is
+    /// not known or has another form, and what a plugin refuses, a value of its own option among that.
+    pub fn with(given: &ContextOptions<'_>) -> Result<Context> {
         let mut c = Context::bare()?;
-        // SAFETY: both are entries of plugins that are linked into this process.
+        for (key, value) in given.options {
+            c.config(key, value)?;
+        }
+        // SAFETY: both are entries of plugins that are linked into this process; for the others `AddedPlugin` was told.
         unsafe {
             c.add_plugin(ricci_plugin_query_lax)?;
             #[cfg(feature = "cpu")]
             c.add_plugin(ricci_plugin_query_cpu)?;
+            for plugin in given.plugins {
+                plugin.add_to(&mut c)?;
+            }
         }
         Ok(c)
     }
@@ -60,7 +74,8 @@ impl Context {
     pub unsafe fn load_plugin(&mut self, path: &str) -> Result<()> {
         check(sys::ricci_context_load_plugin(self.raw, path.as_ptr() as *const _, path.len()))
     }
-    /// Sets an option, such as `threads`; ricci/context.h lists them.
+    /// Sets an option, such as `threads`; ricci/context.h lists them. A plugin reads its own (`cpu.affinity`) when it is
+    /// added: those are for `Context::with`.
     pub fn config(&self, key: &str, value: &str) -> Result<()> {
         let (k, v) = (key.as_bytes(), value.as_bytes());
         check(unsafe {

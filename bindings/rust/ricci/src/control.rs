@@ -1,7 +1,8 @@
 //! Loops and branches: closures over trees of values. They may use any value of the trace around them.
+use crate::attribute::Attribute;
 use crate::error::{Error, Result};
 use crate::program::Program;
-use crate::trace::{innermost, Attribute, Builder, Tracing, Value};
+use crate::trace::{innermost, Builder, Tracing, Value};
 use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use std::rc::Rc;

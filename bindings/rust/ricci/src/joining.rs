@@ -1,7 +1,8 @@
 //! Values next to each other, and products of matrices, with the names and shapes of jax.numpy.
+use crate::attribute::Attribute;
 use crate::error::Error;
 use crate::operators::common;
-use crate::trace::{innermost, Attribute, Value};
+use crate::trace::{innermost, Value};
 
 /// The values one after the other along dimension `axis`, in which alone their sizes may differ.
 ///

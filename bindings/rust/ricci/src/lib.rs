@@ -23,9 +23,11 @@
 #![deny(missing_docs, missing_debug_implementations)]
 
 mod array;
+mod attribute;
 mod attributes;
 mod call;
 mod context;
+mod context_options;
 mod control;
 mod error;
 mod executable;
@@ -49,8 +51,10 @@ mod tree;
 mod types;
 
 pub use array::{Array, Element};
+pub use attribute::Attribute;
 pub use call::Call;
 pub use context::Context;
+pub use context_options::{AddedPlugin, ContextOptions};
 pub use control::{cond, scan, switch, while_loop, while_loop_at_most, Branch};
 pub use error::{Code, Error, Result};
 pub use executable::{Executable, Jit};
@@ -59,7 +63,7 @@ pub use operators::*;
 pub use program::{Program, Schedule, VmapOptions};
 pub use program_parts::Halves;
 pub use run_control::{Profile, ProfiledStep, RunOptions, Stop};
-pub use trace::{Attribute, Value};
+pub use trace::Value;
 pub use tree::{Mapped, Tree};
 pub use types::*;
 

@@ -1,8 +1,9 @@
 //! What values can do: operators with numbers and with each other, and functions with JAX's names.
 //!
 //! Shapes are broadcast as NumPy does; numbers take the element type of the value.
+use crate::attribute::Attribute;
 use crate::error::Error;
-use crate::trace::{innermost, Attribute, Value};
+use crate::trace::{innermost, Value};
 use crate::types::{DType, Type};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

@@ -1,0 +1,56 @@
+//! What a context is made with: options, and plugins beside the built-in ones.
+use crate::context::Context;
+use crate::error::Result;
+use ricci_sys as sys;
+
+/// What [`Context::with`](crate::Context) makes a context with.
+///
+/// ```
+/// # use ricci::{Context, ContextOptions};
+/// # fn main() -> ricci::Result<()> {
+/// let ctx = Context::with(&ContextOptions { options: &[("threads", "2"), ("cpu.affinity", "0")], ..Default::default() })?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ContextOptions<'a> {
+    /// Keys and values as ricci/context.h lists them, set before any plugin is added: a plugin reads its own then.
+    pub options: &'a [(&'a str, &'a str)],
+    /// Added in this order after the built-in ones.
+    pub plugins: &'a [AddedPlugin],
+}
+
+/// A plugin to add: its entry in this process, or a shared object to load.
+#[derive(Clone, Debug)]
+pub struct AddedPlugin(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    Entry(sys::ricci_plugin_query_fn),
+    File(String),
+}
+
+impl AddedPlugin {
+    /// A plugin of this process.
+    ///
+    /// # Safety
+    /// `query` must be the entry of a plugin.
+    pub unsafe fn entry(query: sys::ricci_plugin_query_fn) -> AddedPlugin {
+        AddedPlugin(Source::Entry(query))
+    }
+    /// A shared object, which is loaded when it is added and never unloaded.
+    ///
+    /// # Safety
+    /// Code of that file runs.
+    pub unsafe fn file(path: impl Into<String>) -> AddedPlugin {
+        AddedPlugin(Source::File(path.into()))
+    }
+    /// # Safety
+    /// No other clone of the context may be in use meanwhile.
+    pub(crate) unsafe fn add_to(&self, context: &mut Context) -> Result<()> {
+        match &self.0 {
+            Source::Entry(query) => context.add_plugin(*query),
+            Source::File(path) => context.load_plugin(path),
+        }
+    }
+}
