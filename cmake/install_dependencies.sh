@@ -18,6 +18,7 @@ build_packages='
   llvm-19-dev             # 19.1.7
   zlib1g-dev              # 1.2.13
   libzstd-dev             # 1.5.4
+  python3-dev             # 3.11; without it calls from Python go through ctypes
 '
 test_packages='
   libopenblas-pthread-dev # 0.3.21; the peer of the benchmarks

@@ -2,8 +2,8 @@
 
     RICCI_PREFIX=$PWD/build pip wheel --no-deps ./bindings/python
 
-A build backend in the source tree (PEP 517): it needs nothing but Python, so pip builds without a network. The package
-has no compiled code of its own, so one wheel serves every Python 3; libricci.so.0 and the tool find Abseil's shared
+A build backend in the source tree (PEP 517): it needs nothing but Python, so pip builds without a network. One wheel
+serves every Python 3: the extension is one of the stable ABI, and an interpreter that loads none goes without; libricci.so.0 and the tool find Abseil's shared
 libraries next to themselves. The other libraries they need are those of a Linux with the C++ runtime, zlib and zstd of
 the building machine's versions or later, which no manylinux tag promises (zstd): the tag is linux_x86_64.
 """
@@ -23,8 +23,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 FILES = {"libricci.so.0": ("", "lib/", "lib/*/"),
          "libricci_plugin_cpu.so.0": ("plugins/cpu/", "lib/ricci/", "lib/*/ricci/"),
          "libricci_plugin_cuda.so.0": ("plugins/cuda/", "lib/ricci/", "lib/*/ricci/"),
+         "ricci_calls.abi3.so": ("bindings/python/native/", "lib/ricci/", "lib/*/ricci/"),
          "ricci": ("src/cli/", "bin/")}
-OPTIONAL = {"libricci_plugin_cuda.so.0"}
+OPTIONAL = {"libricci_plugin_cuda.so.0", "ricci_calls.abi3.so"}
 
 
 def _prefix():

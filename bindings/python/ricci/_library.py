@@ -42,7 +42,8 @@ def text_of(s):
     return ctypes.string_at(s.ptr, s.len).decode(errors="replace") if s.len else ""
 
 
-def _check(status, function, arguments):
+def check_status(status, function, arguments):
+    """The errcheck of functions that give a status: raises what it says, or what a Python function left that C called."""
     if status is None:
         escaped = raised.escaped()
         if escaped is not None:
@@ -67,7 +68,7 @@ def _open():
         function.argtypes = parameters
         function.restype = ctypes.c_void_p if result is _abi.STATUS else result
         if result is _abi.STATUS:
-            function.errcheck = _check
+            function.errcheck = check_status
     version = library.ricci_abi_version()
     if version != _abi.RICCI_ABI_MAJOR << 16 | _abi.RICCI_ABI_MINOR:
         raise ImportError(f"{LIBRARY} has version {version >> 16}.{version & 0xffff} of the ABI, this package "

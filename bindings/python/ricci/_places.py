@@ -10,7 +10,7 @@ def _folders():
         return [pathlib.Path(__file__).parent / "lib"]
     root = pathlib.Path(prefix)
     return [root, root / "lib", root / "lib/ricci", *root.glob("lib/*-linux-gnu"), *root.glob("lib/*-linux-gnu/ricci"),
-            root / "plugins/cpu", root / "plugins/cuda", root / "bin", root / "src/cli"]
+            root / "plugins/cpu", root / "plugins/cuda", root / "bindings/python/native", root / "bin", root / "src/cli"]
 
 
 def find(name):

@@ -5,20 +5,24 @@ import inspect
 import sys
 import threading
 
+from . import _native
 from . import arguments as given
 from .closing import ShapeDtypeStruct, check_callable, closed, leaf_name, leaf_types, name_of
 from .context import default_context
-from .dtypes import numpy_of
+from .described import described, of_call
+from .dtypes import KEY, numpy_of
 from .executable import Executable
 from .frames import hide_frames, without_frames
 from .function import Function
 from .keys import to_host
+from .promotion import C64, F32, I32, I64
 from .tracing import current
 from .tree import flatten
 from .trees import Leaf
 from .value import Value
 
 _KEPT = 4096  # kinds of call of one function, those used last
+_NUMBERS = {I32: 1, I64: 2, F32: 3, C64: 4}  # NumberKind of native_arrays.h, for what is weak
 
 
 def _as_tuple(x):
@@ -42,9 +46,14 @@ class _Entry:
 
     def __init__(self, made, executable):
         self.made, self.executable = made, executable
+        self.kind = self.tree = None  # what the extension knows of it, and by what its structure is found
+
+    def was_used(self):
+        """Did the extension make such a call since it was asked?"""
+        return self.kind is not None and self.kind.take_used()
 
 
-class Jitted:
+class Jitted(_native.Caller):
     """What `jit` gives. Any thread may call it."""
 
     def __init__(self, function, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(),
@@ -59,6 +68,7 @@ class Jitted:
         if both:
             raise ValueError(f"jit: argument {sorted(both, key=str)[0]} is static and donated")
         self._entries, self._lock = collections.OrderedDict(), threading.Lock()
+        self._trees = {}  # by structure and static values: those of the extension
 
     def _places(self, option, numbers, names):
         """Numbers of positional arguments and names of arguments, each with its other form where it has one."""
@@ -146,7 +156,11 @@ class Jitted:
         with self._lock:
             self._entries[key] = entry
             while len(self._entries) > _KEPT:
-                self._entries.popitem(last=False)
+                key, oldest = self._entries.popitem(last=False)
+                if oldest.was_used():
+                    self._entries[key] = oldest
+                elif oldest.kind is not None and self._unlearn(oldest.kind):
+                    self._trees.pop(oldest.tree, None)
         return entry
 
     def _flags(self, structure):
@@ -169,17 +183,46 @@ class Jitted:
 
     # ---- calls ----
 
-    def __call__(self, *arguments, **named):
+    def _call(self, arguments, named):
         try:
             key, static, leaves = self._key(arguments, named)
             trace = current()
             if trace is not None:
                 return self._inside(trace, key, static, leaves)
             entry = self._compiled(key, static)
-            return entry.made.output.build(entry.executable(*map(to_host, leaves)))
+            result = entry.made.output.build(entry.executable(*map(to_host, leaves)))
+            if entry.executable.target is not None:
+                self._teach(entry, key)
+            return result
         except BaseException as error:
             hide_frames(error)
             raise
+
+    def _prepared(self, executable, i, leaf):
+        """What the extension passes for a leaf of the right type that code cannot read where it is."""
+        return executable._argument(i, leaf)
+
+    def _teach(self, entry, key):
+        """Such calls need no Python code from now on, if the extension knows the types and structures."""
+        if entry.kind is None:
+            structure, types, static, _ = key
+            if any(dtype == KEY or weak and dtype not in _NUMBERS for dtype, _, weak in types):
+                return
+            entry.tree = structure, static
+            numbers = [_NUMBERS[dtype] if weak else 0 for dtype, _, weak in types]
+            with self._lock:
+                tree = self._trees.get(entry.tree)
+                if tree is None:
+                    tree = self._trees[entry.tree] = _native.Tree(self._described(structure, static))
+            output = _native.Tree(described(entry.made.output))
+            entry.kind = _native.Kind(tree, entry.executable.target, output, numbers, entry.executable)
+        self._learn(entry.kind)
+
+    def _described(self, structure, static):
+        """The nodes of (arguments, keywords), with static values in the places of arguments."""
+        (arguments, named), values = structure.children, {place: [("S", value)] for place, _, value in static}
+        return of_call([values.get(i) or described(child) for i, child in enumerate(arguments.children)],
+                       {k: values.get(k) or described(child) for k, child in zip(named.data, named.children)})
 
     def _inside(self, trace, key, static, leaves):
         """A call in a traced function: one equation. A program that captures values belongs to that trace alone."""
@@ -241,6 +284,9 @@ class Jitted:
         """Forgets what was traced and compiled."""
         with self._lock:
             self._entries.clear()
+            self._trees.clear()
+            if _native.IS_THERE:
+                self._forget()
 
 
 def _leaf(structure):

@@ -1,7 +1,8 @@
 """Compiled programs, called with NumPy arrays that are passed by address.
 
 An argument that is contiguous, aligned and of the right dtype is not copied; results are new arrays, which the code
-writes to. The interpreter's lock is not held during a run, and several threads may call one executable at once.
+writes to. The interpreter's lock is not held during a run, and several threads may call one executable at once. Where the
+extension is loaded (`_native.py`) it makes these calls.
 """
 import ctypes
 import platform
@@ -10,9 +11,10 @@ import time
 
 import numpy as np
 
-from . import _abi
+from . import _abi, _native
 from . import arguments as given
 from ._library import Error, handle, lib, not_pickled, struct, u8s
+from .described import LEAF, of_call
 from .device_array import Array, asarray, from_numpy
 from .dtypes import KEY, numpy_of
 from .frames import without_frames
@@ -72,7 +74,7 @@ class _Call:
         run_at(self._handle, self._pack(*map(pointer, arrays)), len(arrays), _OFFSET)
 
 
-class Executable:
+class Executable(_native.Caller):
     """A program compiled for a device. Calls take and give NumPy arrays, `enqueue` those of the device.
 
     `donate[i]`: a run may write a result into the memory of argument i, whose contents are lost then (if it cannot be
@@ -114,6 +116,14 @@ class Executable:
         self.context = program.context  # lives as long as its executables
         self._aliases = [lib.ricci_executable_alias(self._handle, i) for i in range(len(self.results))]
         self._has_aliases = any(alias >= 0 for alias in self._aliases)
+        self.target = self._new_target() if _native.IS_THERE and self._is_on_host else None
+
+    def _new_target(self):
+        """What the extension runs, after it has learnt calls with arrays one by one."""
+        target = _native.Target(self._handle.value, self.context, self.params, self.results, self._donate, self._aliases)
+        arguments, n = of_call([LEAF] * len(self.params), {}), len(self.results)
+        self._learn(_native.Kind(_native.Tree(arguments), target, _native.Tree([("L", n), *LEAF * n]), None, None))
+        return target
 
     def __del__(self):
         self._calls = []
@@ -149,7 +159,8 @@ class Executable:
                         + (" (of typed keys the words: jax.random.key_data)" if _is_words(array, dtype, shape) else ""))
         if array.dtype != dtype:
             array = _converted(lambda: self._name(i), array, dtype)
-        return np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
+        array = np.require(array, requirements=["C", "A", "W"] if self._donate[i] else ["C", "A"])
+        return array if array.dtype is dtype else array.view(dtype)  # which may be another object for the same
 
     def _can_use(self, arguments, ndarray=np.ndarray):
         """Whether all are arrays that the code can use as they are: a test that costs little and mostly holds."""
@@ -207,14 +218,23 @@ class Executable:
         arrays = [self._array(i, a) for i, a in enumerate(arguments)]
         lib.ricci_check_finite(program._handle, self._on_device, _pointers([a._handle for a in arrays]), len(arrays))
 
-    def __call__(self, *arguments):
+    def _prepared(self, _, i, value):
+        return self._argument(i, value)
+
+    def _call(self, arguments, named):
         """The list of results; where memory is not the host's, arguments and results are copied."""
+        if named:
+            raise TypeError(f"Executable: there is no argument {next(iter(named))!r}; arrays are given by position")
         if current_limits() is not None:
             return self._run(arguments)
         if not self._is_on_host:
             return [np.asarray(r) for r in self.enqueue(*arguments)]
         self._check_count(arguments)
         arrays = arguments if self._can_use(arguments) else [self._argument(i, a) for i, a in enumerate(arguments)]
+        return self.target.run(list(arrays)) if self.target is not None else self._ran(arrays)
+
+    def _ran(self, arrays):
+        """A run by ctypes on arrays that can be used as they are."""
         results = self._new_results(arrays)
         try:
             call = self._calls.pop()

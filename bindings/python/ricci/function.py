@@ -5,8 +5,10 @@ A call compiles on first use. `jvp`, `vjp` and `linearize` take arguments, as in
 """
 import functools
 
+from . import _native
 from . import arguments as given
-from .dtypes import type_text
+from .described import described, of_call
+from .dtypes import KEY, type_text
 from .executable import Executable
 from .frames import without_frames
 from .jacobian import forward_jacobian, reverse_jacobian, selected
@@ -17,7 +19,7 @@ from .trees import Leaf, Nested, Tuple, flat
 from .value import Value
 
 
-class Function:
+class Function(_native.Caller):
     """`inputs`: one tree per positional argument; `named`: those of keyword arguments; `output`: that of the result."""
 
     def __init__(self, program, inputs=None, named=None, output=None, donate=(), device=None):
@@ -26,6 +28,8 @@ class Function:
         self.named = dict(sorted((named or {}).items()))
         self.output = flat(len(program.results)) if output is None else output
         self._donate, self._device = donate, device
+
+    _is_taught = False  # does the extension know calls, or that it cannot make them?
 
     def __repr__(self):
         names = [f"{name}{path}" for name, tree in enumerate(self.inputs) for path in tree.paths()]
@@ -104,12 +108,31 @@ class Function:
         return Executable(self.program, self._device, donate, names=self._names)
 
     @without_frames
-    def __call__(self, *arguments, **named):
+    def _call(self, arguments, named):
         leaves = self._flatten(arguments, named)
         if any(isinstance(x, Value) for x in leaves):
             return self._traced(leaves)
         leaves = [to_host(x) for x in leaves]
-        return self._built(self.output, self.executable(*leaves), self.program.results)
+        result = self._built(self.output, self.executable(*leaves), self.program.results)
+        if not self._is_taught:
+            self._teach()
+        return result
+
+    def _prepared(self, _, i, leaf):
+        """What the extension passes for a leaf that is no array of the right type; None where `_call` has to look at it."""
+        return self.executable._argument(i, to_host(leaf)) if _native.is_plain(leaf) else None
+
+    def _teach(self):
+        """Calls need no Python code from now on, but for trees and results that the extension does not know."""
+        self._is_taught = True
+        target, program = self.executable.target, self.program
+        if target is None or any(dtype == KEY for dtype, _ in program.results):
+            return
+        arguments = of_call([described(tree) for tree in self.inputs],
+                            {name: described(tree) for name, tree in self.named.items()})
+        output = described(self.output)
+        if arguments is not None and output is not None:
+            self._learn(_native.Kind(_native.Tree(arguments), target, _native.Tree(output), None, None))
 
     def _traced(self, leaves):
         """In a function that is traced a call is one equation."""

@@ -24,11 +24,17 @@ def is_typed_key(x):
     return jax is not None and isinstance(x, jax.Array) and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
+def is_tracer(x):
+    """Is it a value of a function that JAX traces?"""
+    jax = _jax()
+    return jax is not None and isinstance(x, jax.core.Tracer)
+
+
 def to_host(x):
     """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64, one of
     another generator as its words."""
     jax = _jax()
-    if jax is not None and isinstance(x, jax.core.Tracer):
+    if is_tracer(x):
         raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")
     if is_typed_key(x):
         if not is_threefry(x.dtype._impl):

@@ -62,6 +62,11 @@ def escaped():
     return _escaped.pop(threading.get_ident(), None) if _escaped else None
 
 
+def escapes():
+    """The dict of what `escaped` gives, which is empty but for a moment; it is there as long as the process."""
+    return _escaped
+
+
 def keep(error):
     """What `escaped` gives in this thread."""
     _escaped[threading.get_ident()] = error

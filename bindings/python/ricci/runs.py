@@ -5,15 +5,14 @@
 import collections
 import contextlib
 import ctypes
-import threading
 import time
 
 from . import _abi
 from . import arguments as given
 from ._library import lib, struct, text_of
 from .from_c import address_of, plain_function
+from .thread_state import state
 
-_options = threading.local()
 _KINDS = {_abi.RICCI_SPAN_KERNEL: "kernel", _abi.RICCI_SPAN_LIBRARY: "library", _abi.RICCI_SPAN_COPY: "copy",
           _abi.RICCI_SPAN_SOURCE: "source"}
 _SPAN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -49,16 +48,16 @@ def limits(timeout=None, cancel=None):
         deadline = min(deadline, own) if deadline else own
     if cancel is not None:
         word = given.instance("limits", "cancel", cancel, Cancel)
-    _options.limits = deadline, word
+    state.limits = deadline, word
     try:
         yield
     finally:
-        _options.limits = around
+        state.limits = around
 
 
 def current_limits():
     """(deadline, Cancel or None) of this thread, or None."""
-    return getattr(_options, "limits", None)
+    return state.limits
 
 
 def run(executable, arrays, found, profile=None):

@@ -6,7 +6,6 @@ one more parameter (a capture), which whoever emits the finished program passes.
 numbers that the user gave (`given_numbers`), so that the same work on others of the same types is compiled once.
 """
 import contextlib
-import threading
 
 import numpy as np
 
@@ -20,18 +19,18 @@ from .keys import is_typed_key, to_host
 from .place import user_place
 from .promotion import BOOL, I32, INTEGERS, number_of_scalar
 from .rows import row_of
+from .thread_state import state
 from .tree import flatten
 from .value import Value, refuse_foreign
 from .weak_numbers import in_wide, is_late, number_for, of_captured, of_equation, of_number, of_parameter
 
 SCALARS = (bool, int, float, complex)
 _KEPT = 512  # compiled programs of a context, those used last
-_stack = threading.local()
 
 
 def current():
     """The innermost trace of this thread, or None."""
-    traces = getattr(_stack, "traces", None)
+    traces = state.traces
     return traces[-1] if traces else None
 
 
@@ -118,7 +117,7 @@ class Trace:
 
     @contextlib.contextmanager
     def active(self):
-        traces = _stack.__dict__.setdefault("traces", [])
+        traces = state.__dict__.setdefault("traces", [])
         traces.append(self)
         try:
             yield self

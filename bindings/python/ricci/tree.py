@@ -12,7 +12,8 @@ import numpy as np
 from .trees import Tree
 
 _NONE = type(None)
-_registered = {}  # class: (flatten -> (children, data), unflatten(data, children), names of the children or None)
+_BUILT_IN = tuple, list, dict, collections.OrderedDict, _NONE
+registered = {}  # class: (flatten -> (children, data), unflatten(data, children), names of the children or None)
 
 
 def register_node(kind, flatten, unflatten, names=None):
@@ -22,9 +23,9 @@ def register_node(kind, flatten, unflatten, names=None):
     """
     if not isinstance(kind, type):
         raise TypeError(f"register_node: kind is {kind!r}; a class is expected")
-    if kind in _registered:
+    if kind in registered or kind in _BUILT_IN:
         raise ValueError(f"register_node: {kind.__name__} is registered already")
-    _registered[kind] = flatten, unflatten, names
+    registered[kind] = flatten, unflatten, names
 
 
 def register_node_class(kind):
@@ -54,7 +55,8 @@ def register_dataclass(kind, data_fields=None, meta_fields=()):
     return kind
 
 
-def _is_named_tuple(kind):
+def is_named_tuple(kind):
+    """Is the class that of named tuples of one form?"""
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
@@ -75,8 +77,8 @@ def _opened(value):
     kind = type(value)
     if kind in _LEAVES:
         return None
-    if kind in _registered:
-        children, data = _registered[kind][0](value)
+    if kind in registered:
+        children, data = registered[kind][0](value)
         return kind, data, tuple(children)
     if value is None:
         return _NONE, None, ()
@@ -85,7 +87,7 @@ def _opened(value):
     if kind in (dict, collections.OrderedDict):
         keys = _keys_of(value)
         return kind, keys, tuple(value[k] for k in keys)
-    if _is_named_tuple(kind):
+    if is_named_tuple(kind):
         return kind, None, tuple(value)
     return None
 
@@ -121,13 +123,13 @@ class Structure(Tree):
 
     def _joined(self, parts):
         kind = self.kind
-        if kind in _registered:
-            return _registered[kind][1](self.data, parts)
+        if kind in registered:
+            return registered[kind][1](self.data, parts)
         if kind is _NONE:
             return None
         if kind in (dict, collections.OrderedDict):
             return kind(zip(self.data, parts))
-        return kind(*parts) if _is_named_tuple(kind) else kind(parts)
+        return kind(*parts) if is_named_tuple(kind) else kind(parts)
 
     def flatten(self, value):
         leaves, found = flatten(value)
@@ -163,8 +165,8 @@ class Structure(Tree):
         return [name + path for name, child in zip(self._names(), self.children) for path in child.paths()]
 
     def _names(self):
-        if self.kind in _registered:
-            names = _registered[self.kind][2]
+        if self.kind in registered:
+            names = registered[self.kind][2]
             return names(self.data) if names else [f"[{i}]" for i in range(len(self.children))]
         if self.data is not None:
             return [f"[{key!r}]" for key in self.data]
