@@ -20,18 +20,6 @@ static Outcome IsUnset(PyObject* name) {
   return is_set < 0 ? DropException() : is_set ? kUnusual : kDone;
 }
 
-/* Other leaves than arrays and numbers, by the package. */
-static Outcome ConvertLeaf(PyObject** leaf) {
-  NumberKind number;
-  if (IsArray(*leaf) || ReadNumberKind(*leaf, &number)) return kDone;
-  PyObject* made = PyObject_CallFunctionObjArgs(native_host.convert, *leaf, NULL);
-  if (made == NULL) return DropException();
-  if (!IsArray(made)) return Py_DECREF(made), kUnusual;
-  Py_DECREF(*leaf);
-  *leaf = made;
-  return kDone;
-}
-
 /* The only kind of a tree if types do not matter, else that for the types of the leaves: a new reference or NULL. */
 static Outcome ChooseKind(Tree* tree, PyObject** leaves, Kind** out) {
   const Py_ssize_t n = tree->kinds == NULL ? 0 : PyList_Size(tree->kinds);
@@ -108,6 +96,18 @@ static Py_ssize_t PlaceIn(PyObject* list, void* object) {
   return -1;
 }
 
+/* Keeps the first trees of a list. The others and their kinds, which refer to each other, are free then. */
+static bool DropTrees(PyObject* trees, Py_ssize_t n_kept) {
+  const Py_ssize_t n = PyList_Size(trees);
+  for (Py_ssize_t i = n_kept; i < n; ++i) {
+    Tree* tree = (Tree*)PyList_GetItem(trees, i);
+    PyObject* kinds = tree->kinds;
+    tree->kinds = NULL;
+    Py_XDECREF(kinds);
+  }
+  return n <= n_kept || PyList_SetSlice(trees, n_kept, n, NULL) == 0;
+}
+
 static bool IsKind(PyObject* x) {
   if (Py_TYPE(x) == kind_type) return true;
   PyErr_SetString(PyExc_TypeError, "a Kind is expected");
@@ -122,9 +122,7 @@ static PyObject* Learn(PyObject* object, PyObject* kind) {
   if (tree->kinds == NULL && (tree->kinds = PyList_New(0)) == NULL) return NULL;
   if (PlaceIn(tree->kinds, kind) < 0 && PyList_Insert(tree->kinds, 0, kind) < 0) return NULL;
   if (PlaceIn(self->trees, tree) < 0 && PyList_Insert(self->trees, 0, (PyObject*)tree) < 0) return NULL;
-  const Py_ssize_t n = PyList_Size(self->trees);
-  if (n > kMaxTrees && PyList_SetSlice(self->trees, kMaxTrees, n, NULL) < 0) return NULL;
-  return Py_NewRef(Py_None);
+  return DropTrees(self->trees, kMaxTrees) ? Py_NewRef(Py_None) : NULL;
 }
 
 static bool Remove(PyObject* list, void* object) {
@@ -142,9 +140,17 @@ static PyObject* Unlearn(PyObject* object, PyObject* kind) {
   return is_done ? PyBool_FromLong(is_last) : NULL;
 }
 
+static int ClearCaller(PyObject* object) {
+  PyObject* trees = ((Caller*)object)->trees;
+  ((Caller*)object)->trees = NULL;
+  if (trees != NULL) DropTrees(trees, 0);
+  Py_XDECREF(trees);
+  return 0;
+}
+
 static PyObject* Forget(PyObject* object, PyObject* ignored) {
   (void)ignored;
-  Py_CLEAR(((Caller*)object)->trees);
+  ClearCaller(object);
   return Py_NewRef(Py_None);
 }
 
@@ -158,11 +164,6 @@ static PyObject* NewCaller(PyTypeObject* type, PyObject* arguments, PyObject* na
 static int VisitCaller(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(((Caller*)object)->trees);
-  return 0;
-}
-
-static int ClearCaller(PyObject* object) {
-  Py_CLEAR(((Caller*)object)->trees);
   return 0;
 }
 

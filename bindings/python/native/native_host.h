@@ -33,6 +33,8 @@ typedef struct {
   PyObject* escaped;        /* the dict of raised.py: what functions left that C called */
   PyObject* failed;         /* function(status or None): raises what a run reported */
   PyObject* convert;        /* function(leaf): an array of NumPy for it, or None if it is unusual */
+  PyObject* asarray;        /* numpy.asarray, which is enough for leaves of */
+  PyObject* converted;      /* these classes: a dict */
   PyObject *call_name, *prepared_name, *traces_name, *limits_name;
 } NativeHost;
 

@@ -58,6 +58,23 @@ static bool TakesLeaves(const Kind* kind, PyObject* const* leaves) {
   return true;
 }
 
+/* The package decides by the class of a leaf, and is asked once for each. */
+Outcome ConvertLeaf(PyObject** leaf) {
+  PyObject* type = (PyObject*)Py_TYPE(*leaf);
+  NumberKind number;
+  if (IsArray(*leaf) || ReadNumberKind(*leaf, &number)) return kDone;
+  const bool is_known = PyDict_GetItemWithError(native_host.converted, type) != NULL;
+  if (!is_known && PyErr_Occurred()) return DropException();
+  PyObject* by = is_known ? native_host.asarray : native_host.convert;
+  PyObject* made = PyObject_CallFunctionObjArgs(by, *leaf, NULL);
+  if (made == NULL) return DropException();
+  if (!IsArray(made)) return Py_DECREF(made), kUnusual;
+  if (!is_known && PyDict_SetItem(native_host.converted, type, Py_None) < 0) return Py_DECREF(made), kRaised;
+  Py_DECREF(*leaf);
+  *leaf = made;
+  return kDone;
+}
+
 Kind* FindKind(Tree* tree, PyObject* const* leaves) {
   uint64_t hash;
   if (!HashOfLeaves(leaves, tree->n_leaves, &hash)) return NULL;
@@ -77,6 +94,9 @@ Kind* FindKind(Tree* tree, PyObject* const* leaves) {
 
 /* The array that Python makes of leaf number i, in its place. */
 static Outcome Prepare(Kind* kind, PyObject* caller, Py_ssize_t i, PyObject** leaf) {
+  if (ConvertLeaf(leaf) == kRaised) return kRaised;
+  if (TakesArray(kind->target, i, *leaf)) return kDone;
+
   PyObject* number = PyLong_FromSsize_t(i);
   if (number == NULL) return kRaised;
   PyObject* made = PyObject_CallMethodObjArgs(caller, native_host.prepared_name, kind->executable, number, *leaf, NULL);
@@ -93,13 +113,14 @@ static Outcome Bind(Kind* kind, PyObject* caller, PyObject** leaves, void** poin
   const Target* target = kind->target;
   for (Py_ssize_t i = 0; i < target->n_params; ++i) {
     const ArrayType* type = &target->types[i];
-    pointers[i] = elements[i];
-    if (!TakesArray(target, i, leaves[i])) {
-      const bool is_written = type->rank == 0 && !target->donated[i] && WriteNumber(leaves[i], type, elements[i]);
-      const Outcome found = is_written ? kDone : Prepare(kind, caller, i, &leaves[i]);
-      if (found != kDone) return found;
-      if (is_written) continue;
+    Outcome found = TakesArray(target, i, leaves[i]) ? kDone : kUnusual;
+    if (found != kDone && type->rank == 0 && !target->donated[i] && WriteNumber(leaves[i], type, elements[i])) {
+      pointers[i] = elements[i];
+      continue;
     }
+    if (found != kDone) found = Prepare(kind, caller, i, &leaves[i]);
+    if (found != kDone) return found;
+
     pointers[i] = FieldsOf(leaves[i])->data;
   }
   return kDone;

@@ -23,6 +23,9 @@ typedef struct {
 extern PyTypeObject* kind_type; /* made by AddKindType */
 bool AddKindType(PyObject* module);
 
+/* Puts an array of NumPy in the place of a leaf that is none and no number of Python. */
+Outcome ConvertLeaf(PyObject** leaf);
+
 /* The kind of `tree` that takes these leaves, borrowed; NULL if none does. `leaves` are arrays and numbers of Python.
  */
 Kind* FindKind(Tree* tree, PyObject* const* leaves);

@@ -30,31 +30,34 @@ static bool ReadFunctions(PyObject* addresses) {
   return true;
 }
 
-static bool MakeNames(void) {
+static bool MakeOwn(void) {
   native_host.call_name = PyUnicode_InternFromString("_call");
   native_host.prepared_name = PyUnicode_InternFromString("_prepared");
   native_host.traces_name = PyUnicode_InternFromString("traces");
   native_host.limits_name = PyUnicode_InternFromString("limits");
+  native_host.converted = PyDict_New();
+
   return PyErr_Occurred() == NULL;
 }
 
-/* setup(addresses, numpy.ndarray, NumPy's table, samples, dtype of a bool, thread_state, escaped, failed, convert) */
+/* setup(addresses, numpy.ndarray, NumPy's table, samples, dtype of a bool, thread_state, escaped, failed, convert,
+ * asarray) */
 static PyObject* Setup(PyObject* module, PyObject* arguments) {
   (void)module;
   NativeHost* h = &native_host;
   PyObject *addresses, *array_type, *table, *samples;
   if (h->array_type != NULL) return PyErr_Format(PyExc_ImportError, "ricci_calls is set up already");
-  if (!PyArg_ParseTuple(arguments, "OO!OO!OOO!OO", &addresses, &PyType_Type, &array_type, &table, &PyList_Type,
-                        &samples, &h->bool_dtype, &h->thread_state, &PyDict_Type, &h->escaped, &h->failed,
-                        &h->convert)) {
+  if (!PyArg_ParseTuple(arguments, "OO!OO!OOO!OOO", &addresses, &PyType_Type, &array_type, &table, &PyList_Type,
+                        &samples, &h->bool_dtype, &h->thread_state, &PyDict_Type, &h->escaped, &h->failed, &h->convert,
+                        &h->asarray)) {
     return NULL;
   }
   h->array_type = (PyTypeObject*)array_type;
-  if (!ReadFunctions(addresses) || !MakeNames() || !TakeArrayInterface(table, samples)) {
+  if (!ReadFunctions(addresses) || !MakeOwn() || !TakeArrayInterface(table, samples)) {
     h->array_type = NULL;
     return NULL;
   }
-  PyObject* kept[] = {array_type, h->bool_dtype, h->thread_state, h->escaped, h->failed, h->convert};
+  PyObject* kept[] = {array_type, h->bool_dtype, h->thread_state, h->escaped, h->failed, h->convert, h->asarray};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) Py_INCREF(kept[i]); /* as long as the process */
   return Py_NewRef(Py_None);
 }

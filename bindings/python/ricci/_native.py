@@ -24,7 +24,7 @@ from .thread_state import state
 
 FILE = "ricci_calls.abi3.so"
 _FUNCTIONS = ("call_create", "call_run_at", "call_release", "executable_retain", "executable_release")
-_NUMBERS = (np.ndarray, np.generic, Array, bool, int, float, complex)
+_ARRAYS = (np.ndarray, np.generic, Array)
 
 
 class _Caller:
@@ -34,15 +34,17 @@ class _Caller:
 
 def is_plain(x):
     """Is it a leaf whatever the classes of the user are, and data: an array of NumPy, of ours or of JAX, or a number?"""
-    if isinstance(x, _NUMBERS):
-        return True
+    return isinstance(x, (*_ARRAYS, bool, int, float, complex)) or _is_jax_array(x)
+
+
+def _is_jax_array(x):
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(x, jax.Array) and not is_tracer(x)
 
 
 def _converted(x):
-    """An array of NumPy with the type that `jit` sees in a leaf that is none, or None."""
-    return np.asarray(x) if is_plain(x) and not is_typed_key(x) else None
+    """An array of NumPy for an array of another class, all of which `numpy.asarray` converts then; else None."""
+    return np.asarray(x) if isinstance(x, _ARRAYS) or _is_jax_array(x) and not is_typed_key(x) else None
 
 
 @without_frames
@@ -66,7 +68,7 @@ def _opened():
     addresses = tuple(ctypes.cast(getattr(lib, f"ricci_{name}"), ctypes.c_void_p).value for name in _FUNCTIONS)
     table = importlib.import_module("numpy._core.multiarray" if hasattr(np, "_core") else "numpy.core.multiarray")
     module.setup(addresses, np.ndarray, table._ARRAY_API, _samples(), np.dtype(bool), state, raised.escapes(), _failed,
-                 _converted)
+                 _converted, np.asarray)
     return module
 
 
