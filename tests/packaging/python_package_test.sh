@@ -44,7 +44,9 @@ import sys
 import numpy as np
 import ricci
 import ricci.numpy as rnp
+from ricci import _native
 
+assert _native.IS_THERE, _native.WHY_NOT
 slope = ricci.jit(ricci.vmap(ricci.grad(lambda x: rnp.sin(x) * x)))(np.arange(3, dtype=np.float32))
 x = np.arange(3)
 np.testing.assert_allclose(slope, np.sin(x) + x * np.cos(x), rtol=1e-5)
@@ -52,7 +54,7 @@ try:
     ricci.from_jax
 except ModuleNotFoundError as error:
     assert "pip install jax==" in str(error), error
-mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libricci" in line or "libabsl" in line}
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if any(name in line for name in ("libricci", "libabsl", "ricci_calls"))}
 outside = [path for path in mapped if not path.startswith(sys.argv[1])]
 assert mapped and not outside, outside
 PROGRAM
