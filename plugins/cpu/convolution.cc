@@ -8,9 +8,10 @@
 #include "convolution.h"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <span>
 
+#include "convolution_shape.h"
 #include "product.h"
 
 namespace ricci::cpu {
@@ -18,71 +19,38 @@ namespace {
 
 constexpr int64_t kNarrow = 8;  // rows, columns or steps for which the generated kernel is as good
 
-// One dimension that the loops of a convolution run over: its size, and the strides of the arrays.
-struct Loop {
-  int64_t size, lhs, rhs, out;
-};
+using Loop = ConvolutionLoop;
 struct Convolution {
   Array lhs, rhs, out;
-  int64_t groups = 1;
   Loop group;                // strides of one group of each
   std::vector<Loop> places;  // batch and spatial dimensions of the result, and
   Loop features;             // the features of one group, by the strides of the result
   std::vector<Loop> steps;   // input features of one group and the window
 };
 
-Ints Spec(const ricci_op* op, std::string_view name, size_t rank) {
-  Ints spec = Attr(op, name);
-  if (spec.empty()) {
-    spec.resize(rank);
-    std::iota(spec.begin(), spec.end(), 0);
-  }
-  return spec;
-}
-int64_t IntOr(const ricci_op* op, std::string_view name, int64_t otherwise) {
-  const ricci_attr* a = FindAttr(op, name);
-  return a == nullptr ? otherwise : a->i;
-}
-// Entry `i` of a list whose entries are 1 if it is empty.
-int64_t Step(const Ints& list, size_t i) { return list.empty() ? 1 : list[i]; }
-bool AllAre(const Ints& list, int64_t v) {
-  return std::all_of(list.begin(), list.end(), [v](int64_t x) { return x == v; });
-}
-
-bool Read(const ricci_op* op, Convolution& c) {
-  if (!ReadType(op, op->in_types[0], c.lhs) || !ReadType(op, op->in_types[1], c.rhs) ||
-      !ReadType(op, op->out_types[0], c.out)) {
-    return false;
-  }
-  if (!AllAre(Attr(op, "padding"), 0) || !AllAre(Attr(op, "lhs_dilation"), 1)) return false;
-  const size_t rank = c.lhs.dims.size();
-  const Ints x = Spec(op, "lhs_spec", rank), w = Spec(op, "rhs_spec", rank), y = Spec(op, "out_spec", rank);
-  const Ints strides = Attr(op, "window_strides"), dilation = Attr(op, "rhs_dilation");
-  const auto dim = [](const Array& a, const Ints& spec, size_t role) {
-    return a.dims[static_cast<size_t>(spec[role])];
-  };
-  const auto stride = [](const Array& a, const Ints& spec, size_t role) {
-    return a.strides[static_cast<size_t>(spec[role])];
-  };
-  const int64_t by_feature = IntOr(op, "feature_group_count", 1), by_batch = IntOr(op, "batch_group_count", 1);
-  c.groups = std::max(by_feature, by_batch);
-  const int64_t inputs = dim(c.rhs, w, 1), outputs = dim(c.rhs, w, 0) / c.groups, batch = dim(c.out, y, 0);
-  c.group = {c.groups, by_batch > 1 ? batch * stride(c.lhs, x, 0) : inputs * stride(c.lhs, x, 1),
-             outputs * stride(c.rhs, w, 0), outputs * stride(c.out, y, 1)};
-  c.features = {outputs, 0, stride(c.rhs, w, 0), stride(c.out, y, 1)};
-  c.places.push_back({batch, stride(c.lhs, x, 0), 0, stride(c.out, y, 0)});
-  c.steps.push_back({inputs, stride(c.lhs, x, 1), stride(c.rhs, w, 1), 0});
-  for (size_t i = 2; i < rank; ++i) {
-    const int64_t along = stride(c.lhs, x, i), out = dim(c.out, y, i), window = dim(c.rhs, w, i);
-    // A step that is never made may be any number.
-    c.places.push_back({out, out > 1 ? along * Step(strides, i - 2) : 0, 0, stride(c.out, y, i)});
-    c.steps.push_back({window, window > 1 ? along * Step(dilation, i - 2) : 0, stride(c.rhs, w, i), 0});
+// As if lhs were padded, where it is not.
+Convolution OfPadded(const ConvolutionShape& shape) {
+  Convolution c;
+  c.group = shape.group;
+  c.features = shape.features;
+  c.places = {shape.batch};
+  c.steps = {shape.inputs};
+  for (const ConvolutionWindow& v : shape.windows) {
+    c.places.push_back({v.out, v.out > 1 ? v.lhs_stride * v.stride : 0, 0, v.out_stride});
+    c.steps.push_back({v.rhs, v.rhs > 1 ? v.lhs_stride * v.rhs_dilation : 0, v.rhs_stride, 0});
   }
   const auto later = [](auto member) {
     return [member](const Loop& a, const Loop& b) { return a.*member > b.*member; };
   };
   std::stable_sort(c.places.begin(), c.places.end(), later(&Loop::out));
   std::stable_sort(c.steps.begin(), c.steps.end(), later(&Loop::lhs));
+  c.lhs = shape.lhs, c.rhs = shape.rhs, c.out = shape.out;
+  return c;
+}
+bool Read(const ricci_op* op, Convolution& c) {
+  ConvolutionShape shape;
+  if (!ReadShape(op, shape) || IsPadded(shape)) return false;
+  c = OfPadded(shape);
   return true;
 }
 
@@ -134,7 +102,7 @@ bool Make(const Convolution& c, const Roles& r, Product& p) {
   p.a.number = r.windows_are_rows ? 0 : 1;
   p.b.number = 1 - p.a.number;
   // Rows of windows are the dimensions before the features, all of which join.
-  p.c_stride = r.windows_are_rows ? c.features.size * c.groups : c.features.out;
+  p.c_stride = r.windows_are_rows ? c.features.size * c.group.size : c.features.out;
   const auto add = [&](const Loop& l) {
     p.batch_dims.push_back({l.size, r.windows_are_rows ? l.lhs : l.rhs, r.windows_are_rows ? l.rhs : l.lhs, l.out});
     p.batch *= l.size;
@@ -184,6 +152,25 @@ bool PlanConvolution(const ricci_op* op, Product& p) {
   if (!Read(op, c) || !Make(c, RolesOf(c), p)) return false;
   FillTables(c, RolesOf(c), p);
   return true;
+}
+
+// Windows are packed once for each tile of features; those whose elements lie apart one by one.
+double TileCycles(const ConvolutionShape& shape) {
+  constexpr double kAdjacent = 0.2, kApart = 1.5, kPadded = 0.6;  // for an element that is packed, or padded first
+  const Convolution c = OfPadded(shape);
+  const Roles r = RolesOf(c);
+  Product p;
+  if (!Make(c, r, p)) return std::numeric_limits<double>::infinity();
+  const auto all = [](int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); };
+  const double lanes = 64.0 / static_cast<double>(SizeOf(p.sum)), batch = static_cast<double>(p.batch);
+  const bool adjacent = r.windows_are_rows ? c.steps.back().lhs == 1 : r.windows.back().lhs == 1;
+  const double tiles = static_cast<double>(r.windows_are_rows ? p.n_tiles : p.m_tiles);
+  const int64_t columns = (p.n + 15) / 16 * 16;
+  const double packed = tiles * all(r.windows_are_rows ? p.m : p.n, p.k) * (adjacent ? kAdjacent : kApart);
+  double padded = IsPadded(shape) ? kPadded * all(shape.group.size, shape.inputs.size) * all(shape.batch.size, 1) : 0;
+  for (const ConvolutionWindow& v : shape.windows)
+    padded *= static_cast<double>(v.lhs) * static_cast<double>(v.lhs_dilation);
+  return batch * (1.05 * all(p.m, columns) * static_cast<double>(p.k) / lanes + packed) + padded;
 }
 
 ricci_status* AddConvolution(ricci_ctx* ctx) { return AddLibrary(ctx, "conv_general_dilated", Match, &kLibrary); }

@@ -12,5 +12,10 @@ struct Product;
 // False: the generated kernel is as good as tiles, they have no such types, or lhs has padding or dilation.
 bool PlanConvolution(const ricci_op* op, Product& p);
 
+// What one thread needs with lhs padded first, about, in cycles for a vector of sums; infinity: tiles do not take it.
+// Sizes must be below 2^31.
+struct ConvolutionShape;
+double TileCycles(const ConvolutionShape& shape);
+
 }  // namespace ricci::cpu
 #endif

@@ -14,6 +14,7 @@
 #include "jit.h"
 #include "kernel_codegen.h"
 #include "plan_codegen.h"
+#include "plane_convolution.h"
 #include "pool.h"
 #include "ricci/api_table.h"
 #include "ricci/ricci.h"
@@ -226,6 +227,7 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     if (ricci_status* s = ReadOptions(ctx, settings)) return s;
     if (ricci_status* s = AddGemm(ctx)) return s;
     if (ricci_status* s = AddConvolution(ctx)) return s;
+    if (ricci_status* s = AddPlaneConvolution(ctx)) return s;
     if (ricci_status* s = AddCholesky(ctx)) return s;
     if (ricci_status* s = AddComplexCholesky(ctx)) return s;
     if (ricci_status* s = AddLu(ctx)) return s;

@@ -66,10 +66,11 @@ int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF3
 GemmTileFn BestTile() { return HasAvx512() ? GemmTileAvx512 : HasAvx2() ? GemmTileAvx2 : GemmTileSse2; }
 FactorRowsFn BestFactorRows() { return HasAvx512() ? FactorRowsAvx512 : HasAvx2() ? FactorRowsAvx2 : FactorRowsSse2; }
 SolveBlockFn BestSolveBlock() { return HasAvx512() ? SolveBlockAvx512 : HasAvx2() ? SolveBlockAvx2 : SolveBlockSse2; }
+PlaneTileFn BestPlaneTile() { return HasAvx512() ? PlaneTileAvx512 : HasAvx2() ? PlaneTileAvx2 : PlaneTileSse2; }
 LuPanelFn BestLuPanel() { return HasAvx512() ? LuPanelAvx512 : HasAvx2() ? LuPanelAvx2 : LuPanelSse2; }
 
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
-                         const ricci_library* library) {
+                         const ricci_library* library, int32_t priority) {
   ricci_prim prim = 0;
   if (ricci_status* s = ricci_prim_find(ctx, primitive.data(), primitive.size(), &prim)) {
     ricci_status_free(s);
@@ -80,7 +81,7 @@ ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ri
   ricci_lowering l{};
   l.hdr.size = sizeof l;
   l.kind = RICCI_LOWER_LIBRARY;
-  l.priority = 10;
+  l.priority = priority;
   l.target = {"cpu", 3};
   l.match = match;
   l.library = library;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "factor_tile.h"
+#include "plane_tile.h"
 #include "ricci/api_table.h"
 #include "ricci/primitive.h"
 
@@ -35,10 +36,11 @@ GemmTileFn BestTile();
 FactorRowsFn BestFactorRows();
 SolveBlockFn BestSolveBlock();
 LuPanelFn BestLuPanel();
+PlaneTileFn BestPlaneTile();
 
 // Adds `library` for `cpu` to the row `primitive`, which must exist.
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
-                         const ricci_library* library);
+                         const ricci_library* library, int32_t priority = 10);
 
 // No exception crosses the ABI.
 template <typename Body>
@@ -51,20 +53,21 @@ ricci_status* GuardLibrary(Body body) noexcept {
 }
 
 // A library lowering that is all in its plan `P`: `make` makes one, or returns false for an operation that it does not
-// take; `describe` says how many tasks, operations and bytes of scratch memory it needs; `run` is one task.
+// take; `describe` says how many tasks, operations and bytes of scratch memory it needs; `run` is one task. `takes`
+// only decides whether `make` would make one, if that is much quicker.
 template <typename P, bool (*make)(const ricci_op* op, P& p), void (*describe)(const P& p, ricci_library_plan& out),
-          void (*run)(const P& p, const ricci_launch& l)>
+          void (*run)(const P& p, const ricci_launch& l), bool (*takes)(const ricci_op* op, P& p) = make>
 class PlannedLibrary {
  public:
-  static ricci_status* Add(ricci_ctx* ctx, std::string_view primitive) {
-    return AddLibrary(ctx, primitive, Match, &kTable);
+  static ricci_status* Add(ricci_ctx* ctx, std::string_view primitive, int32_t priority = 10) {
+    return AddLibrary(ctx, primitive, Match, &kTable, priority);
   }
 
  private:
   static ricci_status* Match(void*, const ricci_op* op, uint32_t* accept) {
     return GuardLibrary([&]() -> ricci_status* {
       P p;
-      *accept = make(op, p);
+      *accept = takes(op, p);
       return nullptr;
     });
   }

@@ -1,4 +1,5 @@
-// Convolutions by tiles: layouts, windows, groups and sizes against the interpreter, and what the generated loops keep.
+// Convolutions by tiles and by planes: layouts, windows, groups and sizes against the interpreter, and what the
+// generated loops keep.
 #include <gtest/gtest.h>
 
 #include "support/program_runner.h"
@@ -9,7 +10,7 @@ namespace ricci::testing { namespace {
 struct Case {
   std::vector<int64_t> lhs, rhs;
   std::string attributes;
-  bool tiles = true;  // taken by the library
+  bool library = true;  // takes it
 };
 struct Layout {
   std::vector<int64_t> lhs, rhs, out;  // specs
@@ -52,7 +53,7 @@ void Check(ProgramRunner& r, const std::string& dtype, const Case& c, const Layo
   const std::string result = ResultOf(r, head, equation);
   SCOPED_TRACE(head + result + equation);
   const Program f = r.Parse(head + "%z: " + result + " = " + equation + " return %z }");
-  EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, c.tiles);
+  EXPECT_EQ(r.Dump(f, "plan", "cpu").find("library") != std::string::npos, c.library);
   r.RunEverywhere(f, {Sequence(Elements(c.lhs)), Sequence(Elements(c.rhs))}, dtype == "f64" ? 1e-13 : 1e-5);
 }
 
@@ -83,13 +84,63 @@ TEST(TiledConvolution, OtherRanks) {
   Check(r, "f32", {{3, 16, 60}, {24, 16, 5}, "padding=[2,2]"}, line);
   Check(r, "f32", {{40, 30}, {24, 30}, ""}, none);
   Check(r, "f32", {{2, 9, 5, 6, 7}, {12, 9, 3, 2, 2}, "padding=[1,1,0,0,0,1]"}, solid);
+  Check(r, "f32", {{8, 2, 60}, {8, 2, 9}, "window_strides=[2] rhs_dilation=[3] lhs_dilation=[5]"}, line);
+  Check(r, "f32", {{4, 3, 5, 6, 7}, {6, 3, 2, 2, 2}, "lhs_dilation=[2,1,2] window_strides=[1,2,1]"}, solid);
 }
 
-// What is too small or narrow stays a generated loop, which fuses.
+// Runs over places of the result: steps, gaps and padding of every kind, few features, groups.
+TEST(PlaneConvolution, Maps) {
+  const Case kCases[] = {{{4, 3, 20, 21}, {5, 3, 3, 3}, "window_strides=[2,2] padding=[1,1,0,2]"},
+                         {{4, 3, 21, 20}, {1, 3, 5, 4}, "window_strides=[3,1] padding=[2,2,3,-1]"},
+                         {{4, 3, 12, 11}, {5, 3, 3, 4}, "lhs_dilation=[2,3] padding=[2,1,1,3]"},
+                         {{8, 6, 12, 11}, {12, 6, 1, 2}, "lhs_dilation=[3,2] window_strides=[2,4] padding=[0,1,2,2]"},
+                         {{3, 4, 30, 20}, {2, 4, 3, 3}, "rhs_dilation=[2,4] padding=[-1,3,4,4]"},
+                         {{2, 8, 20, 20}, {8, 1, 3, 3}, "feature_group_count=8 padding=[1,1,1,1]"},
+                         {{2, 8, 20, 20}, {16, 2, 3, 3}, "feature_group_count=4 lhs_dilation=[1,2]"},
+                         {{6, 2, 15, 14}, {6, 2, 3, 3}, "batch_group_count=2 window_strides=[1,2] padding=[1,1,1,1]"},
+                         {{2, 16, 9, 11}, {16, 1, 3, 3}, "feature_group_count=16"},
+                         {{2, 64, 40, 30}, {1, 64, 3, 3}, ""}};
+  ProgramRunner r;
+  for (const Case& c : kCases) {
+    for (const Layout& l : {kNchw, kNhwc, kMixed}) {
+      for (const std::string dtype : {"f32", "f64"}) Check(r, dtype, c, l);
+    }
+  }
+}
+
+// Runs over a window that is an image, as in a gradient by weights.
+TEST(PlaneConvolution, SumsAlongImages) {
+  const Case kCases[] = {{{3, 6, 20, 21}, {5, 6, 18, 19}, ""},
+                         {{1, 16, 20, 21}, {1, 16, 20, 21}, "padding=[1,2,2,1]"},
+                         {{3, 6, 20, 21}, {5, 6, 9, 10}, "rhs_dilation=[2,2] padding=[1,0,-1,1]"},
+                         {{3, 6, 10, 11}, {5, 6, 18, 19}, "lhs_dilation=[2,2] padding=[0,1,1,2]"},
+                         {{3, 6, 10, 11}, {5, 6, 7, 9}, "lhs_dilation=[2,3] rhs_dilation=[3,2] padding=[2,1,1,2]"},
+                         {{2, 9, 24, 23}, {7, 9, 16, 17}, "window_strides=[3,4] padding=[1,1,1,0]"},
+                         {{8, 6, 20, 12}, {8, 6, 18, 10}, "batch_group_count=4"},
+                         {{3, 12, 20, 12}, {8, 6, 18, 10}, "feature_group_count=2"}};
+  ProgramRunner r;
+  for (const Case& c : kCases) {
+    for (const Layout& l : {kNchw, kNhwc, kMixed}) {
+      for (const std::string dtype : {"f32", "f64"}) Check(r, dtype, c, l);
+    }
+  }
+}
+
+// What does not fit the cache is cut: images, results of sums, and the first dimension.
+TEST(PlaneConvolution, LargeImagesAreCut) {
+  ProgramRunner r;
+  const Layout line = {{0, 1, 2}, {0, 1, 2}, {0, 1, 2}};
+  Check(r, "f32", {{1, 1, 120000}, {1, 1, 3}, "padding=[1,1]"}, line);
+  Check(r, "f32", {{1, 1, 60000}, {2, 1, 59997}, ""}, line);
+  Check(r, "f32", {{1, 2, 300, 211}, {2, 2, 2, 2}, "window_strides=[2,1]"}, kNchw);
+  Check(r, "f32", {{2, 20, 40, 41}, {3, 20, 38, 39}, ""}, kNchw);
+  Check(r, "f64", {{17, 20, 11, 12}, {3, 20, 10, 11}, "padding=[0,1,1,0]"}, kNhwc);
+}
+
+// What is too small stays a generated loop, which fuses.
 TEST(TiledConvolution, SmallOnesAreLoops) {
   const Case kCases[] = {{{1, 2, 6, 6}, {3, 2, 3, 3}, "padding=[1,1,1,1]", false},
-                         {{2, 16, 9, 11}, {16, 1, 3, 3}, "feature_group_count=16", false},
-                         {{2, 64, 40, 30}, {1, 64, 3, 3}, "", false},
+                         {{2, 8, 9, 11}, {8, 1, 3, 3}, "feature_group_count=8", false},
                          {{0, 12, 9, 11}, {16, 12, 3, 3}, "", false},
                          {{2, 12, 9, 11}, {16, 12, 10, 3}, "", false}};
   ProgramRunner r;

@@ -4,15 +4,28 @@
 namespace ricci::testing {
 namespace {
 
-// One spatial dimension: the sizes of lhs and rhs, and the attributes, kept small.
+// How large sizes are: features of a group, dimensions, and elements of windows.
+struct Scale {
+  int64_t least_features, most_features, least_size, most_size, most_window;
+};
+constexpr Scale kSmall = {1, 3, 1, 7, 4};
+// Enough products for the blocks of a backend, along one dimension or two.
+constexpr Scale kLine = {4, 8, 20, 50, 9}, kPlane = {4, 8, 5, 9, 4};
+
+// One spatial dimension: the sizes of lhs and rhs, and the attributes.
 struct Window {
   int64_t size, window, stride, low, high, lhs_dilation, rhs_dilation;
 };
-Window SomeWindow(Draft& d) {
+Window SomeWindow(Draft& d, const Scale& scale) {
   constexpr int64_t kSteps[] = {1, 1, 2, 3};
   const auto padding = [&] { return d.dice().Chance(0.5) ? 0 : d.dice().Between(-1, 3); };
-  Window w{d.dice().Between(1, 7), d.dice().Between(1, 4), d.dice().Pick(kSteps), padding(), padding(),
-           d.dice().Pick(kSteps),  d.dice().Pick(kSteps)};
+  Window w{d.dice().Between(scale.least_size, scale.most_size),
+           d.dice().Between(1, scale.most_window),
+           d.dice().Pick(kSteps),
+           padding(),
+           padding(),
+           d.dice().Pick(kSteps),
+           d.dice().Pick(kSteps)};
   if ((w.size - 1) * w.lhs_dilation + 1 + w.low + w.high < 0) w.low = w.high = 0;
   return w;
 }
@@ -33,11 +46,15 @@ void Convolve(Draft& d) {
   const int64_t groups = d.dice().Chance(0.3) ? d.dice().Between(2, 3) : 1;
   const bool by_batch = d.dice().Chance(0.5);
   const int64_t feature_groups = by_batch ? 1 : groups, batch_groups = by_batch ? groups : 1;
-  const int64_t inputs = d.dice().Between(1, 3);
-  Shape lhs = {d.dice().Between(1, 3) * batch_groups, inputs * feature_groups},
-        rhs = {d.dice().Between(1, 3) * groups, inputs}, strides, padding, lhs_dilation, rhs_dilation;
-  for (int64_t n = d.dice().Between(0, 2); n > 0; --n) {
-    const Window w = SomeWindow(d);
+  const bool large = d.dice().Chance(0.25);
+  const int64_t rank = large ? d.dice().Between(1, 2) : d.dice().Between(0, 2);
+  const Scale& scale = !large ? kSmall : rank == 1 ? kLine : kPlane;
+  const auto features = [&] { return d.dice().Between(scale.least_features, scale.most_features); };
+  const int64_t inputs = features();
+  Shape lhs = {d.dice().Between(1, 3) * batch_groups, inputs * feature_groups}, rhs = {features() * groups, inputs},
+        strides, padding, lhs_dilation, rhs_dilation;
+  for (int64_t n = 0; n < rank; ++n) {
+    const Window w = SomeWindow(d, scale);
     lhs.push_back(w.size), rhs.push_back(w.window);
     strides.push_back(w.stride), lhs_dilation.push_back(w.lhs_dilation), rhs_dilation.push_back(w.rhs_dilation);
     padding.push_back(w.low), padding.push_back(w.high);
