@@ -78,6 +78,17 @@ Extent Visited(std::span<const Loop> loops, int64_t Loop::*stride) {
   return e;
 }
 
+// Elements of lhs that lie beside each other, of those that `loops` visit.
+int64_t AdjacentRun(std::span<const Loop> loops) {
+  int64_t run = 1;
+  for (size_t i = loops.size(); i-- > 0;) {
+    if (loops[i].size == 1) continue;
+    if (loops[i].lhs != run) break;
+    run *= loops[i].size;
+  }
+  return run;
+}
+
 // Which places of the result are rows or columns, and which are a batch.
 struct Roles {
   bool windows_are_rows;
@@ -154,23 +165,22 @@ bool PlanConvolution(const ricci_op* op, Product& p) {
   return true;
 }
 
-// Windows are packed once for each tile of features; those whose elements lie apart one by one.
+// Windows are packed once for each tile of features, vectors where they have runs of adjacent elements.
 double TileCycles(const ConvolutionShape& shape) {
-  constexpr double kAdjacent = 0.2, kApart = 1.5, kPadded = 0.6;  // for an element that is packed, or padded first
+  constexpr double kAdjacent = 0.2, kApart = 2.5, kPadded = 0.6;  // for an element that is packed, or padded first
+  constexpr int64_t kShortRun = 8;
   const Convolution c = OfPadded(shape);
   const Roles r = RolesOf(c);
   Product p;
   if (!Make(c, r, p)) return std::numeric_limits<double>::infinity();
-  const auto all = [](int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); };
-  const double lanes = 64.0 / static_cast<double>(SizeOf(p.sum)), batch = static_cast<double>(p.batch);
-  const bool adjacent = r.windows_are_rows ? c.steps.back().lhs == 1 : r.windows.back().lhs == 1;
-  const double tiles = static_cast<double>(r.windows_are_rows ? p.n_tiles : p.m_tiles);
-  const int64_t columns = (p.n + 15) / 16 * 16;
-  const double packed = tiles * all(r.windows_are_rows ? p.m : p.n, p.k) * (adjacent ? kAdjacent : kApart);
-  double padded = IsPadded(shape) ? kPadded * all(shape.group.size, shape.inputs.size) * all(shape.batch.size, 1) : 0;
-  for (const ConvolutionWindow& v : shape.windows)
-    padded *= static_cast<double>(v.lhs) * static_cast<double>(v.lhs_dilation);
-  return batch * (1.05 * all(p.m, columns) * static_cast<double>(p.k) / lanes + packed) + padded;
+  const int64_t run = AdjacentRun(r.windows_are_rows ? c.steps : r.windows);
+  const double m = static_cast<double>(p.m), n = static_cast<double>((p.n + 15) / 16 * 16),
+               k = static_cast<double>(p.k), tiles = static_cast<double>(r.windows_are_rows ? p.n_tiles : p.m_tiles);
+  const double packed = tiles * (r.windows_are_rows ? m : n) * k * (run >= kShortRun ? kAdjacent : kApart);
+  double padded = IsPadded(shape) ? kPadded * static_cast<double>(shape.group.size * shape.inputs.size) : 0;
+  for (const ConvolutionWindow& v : shape.windows) padded *= static_cast<double>(v.lhs * v.lhs_dilation);
+  return static_cast<double>(p.batch) * (1.05 * m * n * k * static_cast<double>(SizeOf(p.sum)) / 64 + packed) +
+         padded * static_cast<double>(shape.batch.size);
 }
 
 ricci_status* AddConvolution(ricci_ctx* ctx) { return AddLibrary(ctx, "conv_general_dilated", Match, &kLibrary); }
