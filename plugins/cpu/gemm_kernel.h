@@ -7,16 +7,16 @@
 // vector's bytes: the linker would keep one copy for all instruction sets.
 #ifndef RICCI_CPU_GEMM_KERNEL_H_
 #define RICCI_CPU_GEMM_KERNEL_H_
+#include <type_traits>
 #include <utility>
 
-#include "gemm_tile.h"
-#include "vector_kernel.h"
+#include "gemm_pairs.h"
 
 namespace ricci::cpu {
 
-template <int kBytes>
-struct GemmKernel : VectorKernel<kBytes> {
-  using Base = VectorKernel<kBytes>;
+template <int kBytes, typename Own = void>
+struct GemmKernel : VectorKernel<kBytes, Own> {
+  using Base = VectorKernel<kBytes, Own>;
   template <typename T>
   using Vector = typename Base::template Vector<T>;
   template <typename T>
@@ -30,16 +30,32 @@ struct GemmKernel : VectorKernel<kBytes> {
   static constexpr int kPanelRows = kBytes == 64 ? 16 : 8;  // as packed
   static constexpr int64_t kRowStride = kGemmDepth + 16;    // no power of two
 
+  // What panels hold: elements of the type of the sums or, of bf16, pairs of steps, if the file has `Own::Add` for
+  // them.
+  template <typename P>
+  using SumOf = std::conditional_t<std::is_same_v<P, Pair>, float, P>;
+  template <typename P>
+  static constexpr int64_t kSteps = std::is_same_v<P, Pair> ? 2 : 1;
+  template <typename P>
+  static Vector<SumOf<P>> MultiplyAdd(Vector<P> left, Vector<P> right, Vector<SumOf<P>> sum) {
+    if constexpr (std::is_same_v<P, Pair>) {
+      return Own::Add(sum, left, right);
+    } else {
+      return sum + left * right;
+    }
+  }
+
   enum class Write { kSet, kAdd, kSubtract };
   template <typename V>
   static V Added(V to, V sum, Write write) {
     return write == Write::kAdd ? to + sum : to - sum;
   }
 
-  // Writes a b, of `k` steps, to c. b is a panel; a is one too or, `kByRows`, rows kRowStride apart, each step in one
-  // column.
-  template <typename T, bool kByRows, int kRows, int kVectors>
-  static void Block(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, Write write) {
+  // Writes a b, of `k` elements of panels, to c. b is a panel; a is one too or, `kByRows`, rows kRowStride apart, each
+  // element in one column.
+  template <typename P, bool kByRows, int kRows, int kVectors>
+  static void Block(int64_t k, const P* a, const P* b, SumOf<P>* c, int64_t c_stride, Write write) {
+    using T = SumOf<P>;
     constexpr int kL = kLanes<T>;
     Vector<T> sum[kRows][kVectors];
 #pragma GCC unroll 16
@@ -48,14 +64,14 @@ struct GemmKernel : VectorKernel<kBytes> {
       for (int j = 0; j < kVectors; ++j) sum[i][j] = Vector<T>{};
     }
     for (int64_t step = 0; step < k; ++step, a += kByRows ? 1 : kPanelRows, b += kMaxVectors * kL) {
-      Vector<T> right[kVectors];
+      Vector<P> right[kVectors];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) right[j] = Load(b + j * kL);
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) {
-        const Vector<T> left = a[kByRows ? i * kRowStride : i] - Vector<T>{};
+        const Vector<P> left = a[kByRows ? i * kRowStride : i] - Vector<P>{};
 #pragma GCC unroll 4
-        for (int j = 0; j < kVectors; ++j) sum[i][j] += left * right[j];
+        for (int j = 0; j < kVectors; ++j) sum[i][j] = MultiplyAdd<P>(left, right[j], sum[i][j]);
       }
     }
 #pragma GCC unroll 16
@@ -68,39 +84,21 @@ struct GemmKernel : VectorKernel<kBytes> {
     }
   }
 
-  template <typename T>
-  using BlockFn = void (*)(int64_t k, const T* a, const T* b, T* c, int64_t c_stride, Write write);
-  template <typename T>
+  template <typename P>
+  using BlockFn = void (*)(int64_t k, const P* a, const P* b, SumOf<P>* c, int64_t c_stride, Write write);
+  template <typename P>
   struct Blocks {
-    BlockFn<T> at[2][kMaxVectors][kMaxRows];
+    BlockFn<P> at[2][kMaxVectors][kMaxRows];
   };
-  template <typename T, int... kRow>
-  static constexpr Blocks<T> BlocksOf(std::integer_sequence<int, kRow...>) {
-    return {{{{Block<T, false, kRow + 1, 1>...}, {Block<T, false, kRow + 1, 2>...}},
-             {{Block<T, true, kRow + 1, 1>...}, {Block<T, true, kRow + 1, 2>...}}}};
+  template <typename P, int... kRow>
+  static constexpr Blocks<P> BlocksOf(std::integer_sequence<int, kRow...>) {
+    return {{{{Block<P, false, kRow + 1, 1>...}, {Block<P, false, kRow + 1, 2>...}},
+             {{Block<P, true, kRow + 1, 1>...}, {Block<P, true, kRow + 1, 2>...}}}};
   }
-  template <typename T>
-  static constexpr Blocks<T> kBlocks = BlocksOf<T>(std::make_integer_sequence<int, kMaxRows>());
+  template <typename P>
+  static constexpr Blocks<P> kBlocks = BlocksOf<P>(std::make_integer_sequence<int, kMaxRows>());
 
   // ---- packing ----
-  // One stage of a transposition: exchanges the off-diagonal squares of side kSide of all squares of side 2 kSide.
-  template <typename T, int kSide, int... kLane>
-  static void Exchange(Vector<T>* rows, std::integer_sequence<int, kLane...>) {
-    constexpr int kL = kLanes<T>;
-#pragma GCC unroll 16
-    for (int i = 0; i < kL; ++i) {
-      if ((i & kSide) != 0) continue;
-      const Vector<T> x = rows[i], y = rows[i + kSide];
-      rows[i] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane : kL + kLane - kSide)...);
-      rows[i + kSide] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane + kSide : kL + kLane)...);
-    }
-  }
-  template <typename T, int kSide = kLanes<T> / 2>
-  static void Transpose(Vector<T>* rows) {
-    Exchange<T, kSide>(rows, std::make_integer_sequence<int, kLanes<T>>());
-    if constexpr (kSide > 1) Transpose<T, kSide / 2>(rows);
-  }
-
   // Reads kLanes adjacent elements of another type.
   template <typename T, typename From>
   static Vector<T> LoadAs(const From* p) {
@@ -132,7 +130,7 @@ struct GemmKernel : VectorKernel<kBytes> {
         for (int i = 0; i < kL; ++i) {
           rows[i] = w + i < width ? LoadAs<T>(from + Row(m, first + w + i) + step) : Vector<T>{};
         }
-        Transpose<T>(rows);
+        Base::template Transpose<T>(rows);
 #pragma GCC unroll 16
         for (int i = 0; i < kL; ++i) Store(to + (step + i) * padded + w, rows[i]);
       }
@@ -276,9 +274,26 @@ struct GemmKernel : VectorKernel<kBytes> {
     }
   }
 
-  // In panels of `panel` each, or as rows if that is 0.
+  // Steps [k0, k0 + k) in panels of `panel` each, or as rows if that is 0. False: the matrix has elements that pairs
+  // are not made for.
+  template <typename P>
+  static bool Pack(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k, P* to) {
+    if constexpr (std::is_same_v<P, Pair>) {
+      PairPacker<kBytes, Own> packer(m, k0, k);
+      if (panel == 0) {
+        packer.Rows(outer, kRowStride, to);
+      } else {
+        packer.Panels(outer, panel, padded, PanelStride(Ceil(k, kSteps<P>), padded), to);
+      }
+      return !packer.has_subnormal();
+    } else {
+      PackSteps(m, outer, panel, padded, k0, k, to);
+      return true;
+    }
+  }
   template <typename T>
-  static void Pack(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k, T* to) {
+  static void PackSteps(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k0, int64_t k,
+                        T* to) {
     if (m.squares) return PackSquares(m, outer, padded, k0, k, to);
     const auto pack = [&]<typename From>(From) {
       if (panel == 0) return PackRows<T, From>(m, outer, k0, k, to);
@@ -298,12 +313,13 @@ struct GemmKernel : VectorKernel<kBytes> {
 
   // ---- the tile ----
   // One block of rows and columns; columns that fill no vector go through a block on the stack.
-  template <typename T>
-  static void Cell(bool by_rows, int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, T* c,
+  template <typename P>
+  static void Cell(bool by_rows, int64_t rows, int64_t columns, int64_t k, const P* a, const P* b, SumOf<P>* c,
                    int64_t c_stride, Write write) {
+    using T = SumOf<P>;
     constexpr int kL = kLanes<T>;
     const int64_t vectors = Ceil(columns, kL);
-    const BlockFn<T> block = kBlocks<T>.at[by_rows][vectors - 1][rows - 1];
+    const BlockFn<P> block = kBlocks<P>.at[by_rows][vectors - 1][rows - 1];
     if (columns % kL == 0) return block(k, a, b, c, c_stride, write);
     alignas(kBytes) T part[kMaxRows * kMaxVectors * kL];
     block(k, a, b, part, vectors * kL, Write::kSet);
@@ -316,21 +332,34 @@ struct GemmKernel : VectorKernel<kBytes> {
     }
   }
 
-  template <typename T>
-  static void Sum(const GemmTile& t, T* c, int64_t c_stride, T* a_panels, T* b_panels) {
+  // The sums in `c` or, if the result has another type, in scratch, converted as soon as they are complete: those of a
+  // single block of steps do not leave the cache. False: panels of P cannot hold the operands.
+  template <typename P>
+  static bool Sum(const GemmTile& t, const GemmScratch& scratch) {
+    using T = SumOf<P>;
+    P *a_panels = static_cast<P*>(scratch.a), *b_panels = static_cast<P*>(scratch.b);
+    const bool converts = t.c_type != t.sum;
     const int64_t depth = Ceil(Ceil(t.k, Ceil(t.k, kGemmDepth)), 16) * 16;
     const int64_t block = Ceil(t.m, Ceil(t.m, kGemmRows));
+    const int64_t stride = converts ? t.n : t.c_stride;
     const auto part = [&](int64_t m0, int64_t k0) {
       return Rows{From(t.a, m0), Min(block, t.m - m0), k0, Min(depth, t.k - k0)};
     };
     for (int64_t k0 = 0; k0 < t.k; k0 += depth) {
-      Pack(t.b, t.n, kWidth<T>, kWidth<T>, k0, Min(depth, t.k - k0), b_panels);
+      const bool is_last = k0 + depth >= t.k;
+      if (!Pack(t.b, t.n, kWidth<T>, kWidth<T>, k0, Min(depth, t.k - k0), b_panels)) return false;
       for (int64_t m0 = 0; m0 < t.m; m0 += block) {
-        const Rows next = m0 + block < t.m ? part(m0 + block, k0) : k0 + depth < t.k ? part(0, k0 + depth) : Rows{};
+        const Rows now = part(m0, k0), next = m0 + block < t.m ? part(m0 + block, k0)
+                                              : is_last        ? Rows{}
+                                                               : part(0, k0 + depth);
         const Write write = t.subtract ? Write::kSubtract : k0 != 0 ? Write::kAdd : Write::kSet;
-        SumRows(part(m0, k0), next, t.n, a_panels, b_panels, c + m0 * c_stride, c_stride, write);
+        T* const all = static_cast<T*>(converts ? scratch.sums : t.c);
+        T* const to = all + (converts && t.k <= depth ? 0 : m0 * stride);
+        if (!SumRows(now, next, t.n, a_panels, b_panels, to, stride, write)) return false;
+        if (converts && is_last) ConvertRows(t, to, m0, now.m);
       }
     }
+    return true;
   }
 
   template <typename T>
@@ -356,46 +385,62 @@ struct GemmKernel : VectorKernel<kBytes> {
     for (int64_t at = 0; at < rows.k * Size(rows.a.type); at += 64) __builtin_prefetch(from + at, 0, 2);
   }
   // Packs rows and adds their products with all columns; those that come `next` are fetched meanwhile.
-  template <typename T>
-  static void SumRows(const Rows& now, const Rows& next, int64_t n, T* a_panels, const T* b_panels, T* c,
+  template <typename P>
+  static bool SumRows(const Rows& now, const Rows& next, int64_t n, P* a_panels, const P* b_panels, SumOf<P>* c,
                       int64_t c_stride, Write write) {
+    constexpr int64_t kColumns = kWidth<SumOf<P>>;
     const int64_t rows = Ceil(now.m, Ceil(now.m, kMaxRows));  // of each panel, as even as can be
+    const int64_t k = Ceil(now.k, kSteps<P>);
     const bool by_rows = ByRows(now.a);
-    Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels);
-    const int64_t cells = Ceil(n, kWidth<T>) * Ceil(now.m, rows), each = Ceil(next.m, cells);
+    if (!Pack(now.a, now.m, by_rows ? 0 : rows, kPanelRows, now.k0, now.k, a_panels)) return false;
+    const int64_t cells = Ceil(n, kColumns) * Ceil(now.m, rows), each = Ceil(next.m, cells);
     int64_t fetched = 0;
-    for (int64_t j = 0; j < n; j += kWidth<T>) {
+    for (int64_t j = 0; j < n; j += kColumns) {
       for (int64_t i = 0; i < now.m; i += rows) {
         for (int64_t last = fetched + each; fetched < last; ++fetched) Prefetch(next, fetched);
-        const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(now.k, kPanelRows);
-        Cell(by_rows, Min(rows, now.m - i), Min(kWidth<T>, n - j), now.k, a_panels + at,
-             b_panels + j / kWidth<T> * PanelStride(now.k, kWidth<T>), c + i * c_stride + j, c_stride, write);
+        const int64_t at = by_rows ? i * kRowStride : i / rows * PanelStride(k, kPanelRows);
+        Cell(by_rows, Min(rows, now.m - i), Min(kColumns, n - j), k, a_panels + at,
+             b_panels + j / kColumns * PanelStride(k, kColumns), c + i * c_stride + j, c_stride, write);
       }
     }
+    return true;
   }
 
-  template <typename T, typename To>
-  static void Convert(const GemmTile& t, const T* sums) {
-    auto* c = static_cast<To*>(t.c);
-    for (int64_t i = 0; i < t.m; ++i) {
-      for (int64_t j = 0; j < t.n; ++j) Narrow(sums[i * t.n + j], c[i * t.c_stride + j]);
+  // Rows [first, first + n) of the result.
+  template <typename To, typename T>
+  static void ConvertTo(const GemmTile& t, const T* sums, int64_t first, int64_t n) {
+    To* c = static_cast<To*>(t.c) + first * t.c_stride;
+    for (int64_t i = 0; i < n; ++i, c += t.c_stride, sums += t.n) {
+      for (int64_t j = 0; j < t.n; ++j) Narrow(sums[j], c[j]);
     }
   }
-
   template <typename T>
-  static void RunAs(const GemmTile& t, const GemmScratch& scratch) {
-    T *a = static_cast<T*>(scratch.a), *b = static_cast<T*>(scratch.b), *sums = static_cast<T*>(scratch.sums);
-    if (t.c_type == t.sum) return Sum(t, static_cast<T*>(t.c), t.c_stride, a, b);
-    Sum(t, sums, t.n, a, b);
-    if (t.c_type == GemmType::kF32) Convert<T, float>(t, sums);
-    if (t.c_type == GemmType::kF64) Convert<T, double>(t, sums);
-    if (t.c_type == GemmType::kF16) Convert<T, F16>(t, sums);
-    if (t.c_type == GemmType::kBF16) Convert<T, BF16>(t, sums);
+  static void ConvertRows(const GemmTile& t, const T* sums, int64_t first, int64_t n) {
+    switch (t.c_type) {
+      case GemmType::kF32:
+        return ConvertTo<float>(t, sums, first, n);
+      case GemmType::kF64:
+        return ConvertTo<double>(t, sums, first, n);
+      case GemmType::kF16:
+        return ConvertTo<F16>(t, sums, first, n);
+      case GemmType::kBF16:
+        return ConvertTo<BF16>(t, sums, first, n);
+    }
   }
 
   static void Run(const GemmTile& t, const GemmScratch& scratch) {
-    if (t.sum == GemmType::kF64) return RunAs<double>(t, scratch);
-    RunAs<float>(t, scratch);
+    if (t.sum == GemmType::kF64) {
+      Sum<double>(t, scratch);
+    } else {
+      Sum<float>(t, scratch);
+    }
+  }
+  // Operands in bf16 at strides. False: they have elements that pairs are not made for, and nothing is done.
+  static bool RunPairs(const GemmTile& t, const GemmScratch& scratch) {
+    const auto fits = [](const GemmMatrix& m) {
+      return m.type == GemmType::kBF16 && m.outer_at == nullptr && m.k_at == nullptr;
+    };
+    return fits(t.a) && fits(t.b) && t.sum == GemmType::kF32 && !t.subtract && Sum<Pair>(t, scratch);
   }
 };
 

@@ -54,6 +54,8 @@ constexpr int64_t GemmPacked(int64_t outer) { return (outer * 4 / 3 + 32) * (kGe
 
 using GemmTileFn = void (*)(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileAvx512(const GemmTile& tile, const GemmScratch& scratch);
+// The same, with the same bits but for sums below the least normal number, on processors that multiply bf16 in pairs.
+void GemmTileAvx512Bf16(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileAvx2(const GemmTile& tile, const GemmScratch& scratch);
 void GemmTileSse2(const GemmTile& tile, const GemmScratch& scratch);
 

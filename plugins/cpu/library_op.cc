@@ -63,7 +63,10 @@ bool TypeOf(uint32_t dtype, GemmType& out) {
 }
 int64_t SizeOf(GemmType t) { return t == GemmType::kF64 ? 8 : t == GemmType::kF32 ? 4 : 2; }
 
-GemmTileFn BestTile() { return HasAvx512() ? GemmTileAvx512 : HasAvx2() ? GemmTileAvx2 : GemmTileSse2; }
+GemmTileFn BestTile() {
+  if (HasAvx512() && __builtin_cpu_supports("avx512bf16")) return GemmTileAvx512Bf16;
+  return HasAvx512() ? GemmTileAvx512 : HasAvx2() ? GemmTileAvx2 : GemmTileSse2;
+}
 FactorRowsFn BestFactorRows() { return HasAvx512() ? FactorRowsAvx512 : HasAvx2() ? FactorRowsAvx2 : FactorRowsSse2; }
 SolveBlockFn BestSolveBlock() { return HasAvx512() ? SolveBlockAvx512 : HasAvx2() ? SolveBlockAvx2 : SolveBlockSse2; }
 PlaneTileFn BestPlaneTile() { return HasAvx512() ? PlaneTileAvx512 : HasAvx2() ? PlaneTileAvx2 : PlaneTileSse2; }

@@ -1,14 +1,16 @@
-// Vectors of kBytes and the 16-bit floats that become their elements, as a template for each instruction set.
+// Vectors of kBytes and the 16-bit floats that become their elements, as a template for each instruction set: `Own` is
+// a type of a file whose instructions are more than those of that width.
 //
 // As in all of these files nothing may be an inline function outside a template on the vector's bytes: the linker would
 // keep one copy for all instruction sets.
 #ifndef RICCI_CPU_VECTOR_KERNEL_H_
 #define RICCI_CPU_VECTOR_KERNEL_H_
 #include <cstdint>
+#include <utility>
 
 namespace ricci::cpu {
 
-template <int kBytes>
+template <int kBytes, typename Own = void>
 struct VectorKernel {
   // ---- vectors ----
   template <typename T>
@@ -29,6 +31,25 @@ struct VectorKernel {
   static void Store(T* p, Vector<T> v) {
     *reinterpret_cast<typename VectorOf<T>::Loose*>(p) = v;
   }
+  // ---- squares of kLanes rows ----
+  // One stage of a transposition: exchanges the off-diagonal squares of side kSide of all squares of side 2 kSide.
+  template <typename T, int kSide, int... kLane>
+  static void Exchange(Vector<T>* rows, std::integer_sequence<int, kLane...>) {
+    constexpr int kL = kLanes<T>;
+#pragma GCC unroll 16
+    for (int i = 0; i < kL; ++i) {
+      if ((i & kSide) != 0) continue;
+      const Vector<T> x = rows[i], y = rows[i + kSide];
+      rows[i] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane : kL + kLane - kSide)...);
+      rows[i + kSide] = __builtin_shufflevector(x, y, ((kLane & kSide) == 0 ? kLane + kSide : kL + kLane)...);
+    }
+  }
+  template <typename T, int kSide = kLanes<T> / 2>
+  static void Transpose(Vector<T>* rows) {
+    Exchange<T, kSide>(rows, std::make_integer_sequence<int, kLanes<T>>());
+    if constexpr (kSide > 1) Transpose<T, kSide / 2>(rows);
+  }
+
   static int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
   static int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -238,6 +238,51 @@ TEST(GemmTile, SixteenBitFloatsKeepTheirValues) {
   }
 }
 
+// ---- bf16 in pairs ----
+// [outer, k] at strides in one of three layouts, of magnitudes from 2^-17 to 2^-2.
+struct WideMatrix {
+  WideMatrix(int64_t outer, int64_t k, int64_t layout, std::mt19937& random)
+      : outer_stride(layout == 0   ? k + 1
+                     : layout == 1 ? 1
+                                   : 2 * k + 3),
+        k_stride(layout == 0   ? 1
+                 : layout == 1 ? outer
+                               : 2) {
+    bits.resize(static_cast<size_t>((outer - 1) * outer_stride + (k - 1) * k_stride + 1));
+    for (uint16_t& b : bits) b = static_cast<uint16_t>((random() & 0x807f) | (110 + random() % 16) << 7);
+  }
+  cpu::GemmMatrix View() const { return {bits.data(), outer_stride, k_stride, nullptr, nullptr, GemmType::kBF16}; }
+  int64_t outer_stride, k_stride;
+  std::vector<uint16_t> bits;
+};
+std::vector<char> TileOf(cpu::GemmTileFn tile, const Shape& s, const WideMatrix& a, const WideMatrix& b,
+                         GemmType c_type) {
+  std::vector<char> c(static_cast<size_t>(s.m * s.n) * SizeOf(c_type));
+  AlignedElements<float> pa(cpu::GemmPacked(s.m)), pb(cpu::GemmPacked(s.n)), sums(s.m * s.n);
+  tile({a.View(), b.View(), c.data(), s.n, c_type, GemmType::kF32, s.m, s.n, s.k}, {pa.data(), pb.data(), sums.data()});
+  return c;
+}
+
+// Sums have the bits of single steps, also where an operand is below the least normal number.
+TEST(GemmTile, PairsOfStepsHaveTheBitsOfSingleSteps) {
+  if (InstructionSets().back().name != "avx512_bf16") GTEST_SKIP() << "the processor multiplies no pairs";
+  std::mt19937 random(5);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  for (int64_t trial = 0; trial < 300; ++trial) {
+    const Shape s{1 + below(trial % 3 == 0 ? 230 : 40), 1 + below(trial % 3 == 1 ? 100 : 40),
+                  1 + below(trial % 2 == 0 ? 700 : 40)};
+    WideMatrix a(s.m, s.k, below(3), random), b(s.n, s.k, below(3), random);
+    if (trial % 4 == 3) {
+      WideMatrix& one = trial % 8 == 3 ? a : b;
+      one.bits[static_cast<size_t>(below(static_cast<int64_t>(one.bits.size())))] = 0x8003;
+    }
+    for (GemmType c_type : {GemmType::kF32, GemmType::kBF16}) {
+      ASSERT_EQ(TileOf(cpu::GemmTileAvx512Bf16, s, a, b, c_type), TileOf(cpu::GemmTileAvx512, s, a, b, c_type))
+          << "[" << s.m << "," << s.n << "," << s.k << "]";
+    }
+  }
+}
+
 // ---- dot_general ----
 Numbers Sequence(int64_t n) {
   Numbers x(static_cast<size_t>(n));

@@ -29,6 +29,10 @@ inline std::vector<InstructionSet> InstructionSets() {
       __builtin_cpu_supports("avx512dq")) {
     sets.push_back({"avx512", cpu::GemmTileAvx512, cpu::FactorRowsAvx512, cpu::SolveBlockAvx512, cpu::LuPanelAvx512,
                     cpu::PlaneTileAvx512});
+    if (__builtin_cpu_supports("avx512bf16")) {
+      sets.push_back(sets.back());
+      sets.back().name = "avx512_bf16", sets.back().tile = cpu::GemmTileAvx512Bf16;
+    }
   }
   return sets;
 }
