@@ -65,6 +65,7 @@ std::vector<Case> ProductCases(ricci_ctx* ctx);
 std::vector<Case> LoopCases(ricci_ctx* ctx);
 std::vector<Case> PairCases(ricci_ctx* ctx);
 std::vector<Case> TrainingCases(ricci_ctx* ctx);
+std::vector<Case> GptCases(ricci_ctx* ctx);
 
 }  // namespace bench
 #endif

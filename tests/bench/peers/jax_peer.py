@@ -146,6 +146,76 @@ def mlp_compile(small):
     return once, lambda: 0.0, None
 
 
+# ---- a small language model ----
+def gpt_sizes(small, layers):
+    """vocabulary, features, layers, heads, sequences, length"""
+    return (64, 16, 2, 2, 2, 8) if small else (8192, 256, layers, 4, 4, 256)
+
+
+def gpt_inputs(small, layers, dtype):
+    vocabulary, d, layers, _, sequences, length = gpt_sizes(small, layers)
+    weight = lambda seed, *shape: jnp.asarray(uniform(int(np.prod(shape)), seed).reshape(shape) * np.float32(0.03), dtype)
+    gain = lambda: jnp.ones(d, dtype)
+    blocks = [dict(norm1=gain(), qkv=weight(10 * i + 2, d, 3 * d), out=weight(10 * i + 3, d, d), norm2=gain(),
+                   up=weight(10 * i + 4, d, 4 * d), down=weight(10 * i + 5, 4 * d, d)) for i in range(layers)]
+    params = dict(embedding=weight(0, vocabulary, d), position=weight(1, length, d), blocks=blocks, norm=gain())
+    numbers = (uniform(sequences * (length + 1), 99) + np.float32(1)) * np.float32(vocabulary // 2)
+    return params, jnp.asarray(np.minimum(numbers.astype(np.int32), vocabulary - 1).reshape(sequences, -1))
+
+
+def rms_norm(x, gain):
+    return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6) * gain
+
+
+def gpt_logits(p, tokens, heads):
+    b, t = tokens.shape
+    x = p['embedding'][tokens] + p['position']
+    for block in p['blocks']:
+        qkv = (rms_norm(x, block['norm1']) @ block['qkv']).reshape(b, t, 3 * heads, -1)
+        q, k, v = jnp.split(qkv, 3, 2)
+        x += jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(b, t, -1) @ block['out']
+        x += jax.nn.gelu(rms_norm(x, block['norm2']) @ block['up']) @ block['down']
+    return rms_norm(x, p['norm']) @ p['embedding'].T
+
+
+def gpt_loss(p, tokens, heads):
+    logits = gpt_logits(p, tokens[:, :-1], heads).astype(jnp.float32)
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), tokens[:, 1:, None], -1))
+
+
+def make_gpt_step(heads):
+    def step(p, tokens):
+        loss, gradient = jax.value_and_grad(lambda q: gpt_loss(q, tokens, heads))(p)
+        return jax.tree.map(lambda a, g: a - 0.5 * g, p, gradient), loss
+    return step
+
+
+def gpt(layers, dtype):
+    def prepare(small):
+        params, tokens = gpt_inputs(small, layers, dtype)
+        run = jax.jit(make_gpt_step(gpt_sizes(small, layers)[3]))
+
+        def losses():
+            p, total = params, 0.0
+            for _ in range(4):
+                p, loss = run(p, tokens)
+                total += float(loss)
+            return total
+        return lambda: jax.block_until_ready(run(params, tokens)), losses, 1.0
+    return prepare
+
+
+def gpt_compile(small):
+    args = gpt_inputs(small, 4, jnp.float32)
+
+    def once():
+        jax.clear_caches()
+        start = time.perf_counter()
+        jax.jit(make_gpt_step(gpt_sizes(small, 4)[3])).lower(*args).compile()
+        return time.perf_counter() - start
+    return once, lambda: 0.0, None
+
+
 # ---- grids, random numbers, sorting, attention ----
 CX, CY = [0, 1, 0, -1, 0, 1, -1, -1, 1], [0, 0, 1, 0, -1, 1, 1, -1, -1]
 WEIGHTS = [4 / 9] + [1 / 9] * 4 + [1 / 36] * 4
@@ -264,6 +334,9 @@ CASES = {
     'mlp': Case('ms', mlp),
     'mlp_trace': Case('s', mlp_trace),
     'mlp_compile': Case('s', mlp_compile),
+    'gpt': Case('ms', gpt(4, jnp.float32)),
+    'gpt_bf16': Case('ms', gpt(2, jnp.bfloat16)),
+    'gpt_compile': Case('s', gpt_compile),
     'lbm': Case('MLUPS', lattice(lbm_step, 1024)),
     'stream': Case('MLUPS', lattice(stream_step, 128)),
     'pairs': Case('us', pairs(False)),
