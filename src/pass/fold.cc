@@ -5,10 +5,12 @@
 //
 // What comes from nothing (iota), and elementwise work on it, is known too, but stays: consumers compute it as they go,
 // and see more of it than of a table (which elements of a triangle are zero). Its elements are computed only for a
-// consumer that is folded, such as a sort or a scatter of it.
+// consumer that is folded, such as a sort or a scatter of it, so they must have the same bits both times: functions
+// that backends approximate (exp, sin), and products, which may become part of a sum without being rounded, do not
+// stay.
 //
-// The interpreter has other bits than a backend for functions that are approximated (exp, sin). What the program itself
-// says is known has those bits, in every schedule; what becomes known once there is a schedule keeps the backend's.
+// What is known without a schedule has the interpreter's bits, in every schedule. What a schedule makes known keeps the
+// backend's.
 #include "base/hash_map.h"
 #include "kernel/scalar_eval.h"
 #include "pass/kernel_builder.h"
@@ -31,7 +33,7 @@ class Folder {
   absl::StatusOr<std::vector<Bytes>> Fold(const ir::Program& f, const ir::Equation& eqn) {
     RICCI_ASSIGN(const ricci_lowering* l, LoweringOf(f, eqn));
     if (l == nullptr) return std::vector<Bytes>{};
-    if (exactly_ && l->kind != RICCI_LOWER_INDEX) {
+    if (exactly_) {
       RICCI_ASSIGN(const bool exact, IsExact(f, eqn));
       if (!exact) return std::vector<Bytes>{};
     }
@@ -43,8 +45,11 @@ class Folder {
     if (!IsSmall(f, eqn)) return std::vector<Bytes>{};
     const uint32_t depth = DepthOf(f, eqn);
     if (l->kind != RICCI_LOWER_LOOPS && eqn.n_results == 1 && depth != 0 && depth < kDeepest) {
-      kept_[eqn.result(0)] = {depth, {}};
-      return std::vector<Bytes>{};
+      RICCI_ASSIGN(const bool exact, IsExact(f, eqn));
+      if (exact) {
+        kept_[eqn.result(0)] = {depth, {}};
+        return std::vector<Bytes>{};
+      }
     }
     return Interpret(f, eqn, IsUpdate(*l));
   }
@@ -73,12 +78,14 @@ class Folder {
     const trace::Op op(f, eqn);
     return ChooseLowering(row, *op.get(), interpreter_, kKernelKinds);
   }
-  // Does the interpreter compute it with the bits of every backend?
+  // Does the interpreter compute it with the bits of every backend? Before products are contracted, of none.
   absl::StatusOr<bool> IsExact(const ir::Program& f, const ir::Equation& eqn) const {
     KernelBuilder k(prim::Registry::Of(f), "fold", interpreter_);
     RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
-    return std::ranges::none_of(lowered.kernel.insts,
-                                [](const ricci_inst& inst) { return kernel::IsApproximated(inst.op); });
+    return std::ranges::none_of(lowered.kernel.insts, [&](const ricci_inst& inst) {
+      return kernel::IsApproximated(inst.op) ||
+             (!exactly_ && inst.op == RICCI_S_MUL && types::IsContracted(inst.dtype));
+    });
   }
   static bool IsSmall(const ir::Program& f, const ir::Equation& eqn) {
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
