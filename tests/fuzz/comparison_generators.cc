@@ -3,7 +3,8 @@
 //
 // Such a value is often computed again in the kernel of each reader, and only equal bits there make the comparison
 // right: `eq(d, max(d, eps))` is how derivatives of extrema find the operand that was chosen. So the values here are
-// sums of products, which a code generator could round in two ways, and their readers are in several kernels.
+// sums of products, which a code generator could round in two ways, and their readers are in several kernels. Of what
+// is known, the readers may be computed when the program is compiled, and the value when it runs.
 #include "fuzz/generators.h"
 
 namespace ricci::testing {
@@ -11,9 +12,22 @@ namespace {
 
 constexpr DTypeSet kContracted = SetOf(DType::kF32) | SetOf(DType::kF64);
 
-// A sum or difference of one or two products. Sometimes a product has another reader.
+// Known when the program is compiled: an index along a dimension, or a function of it.
+Value Known(Draft& d, const Value& like) {
+  const Value index = like.rank() == 0
+                          ? lax::full_like(like, 3)
+                          : lax::iota(like.builder, like.dtype(), like.shape(), d.dice().Below(like.rank()));
+  constexpr std::string_view kFunctions[] = {"sin", "tanh", "log1p", "sqrt", "logistic", "square"};
+  const Values of = d.dice().Chance(0.5) ? d.Emit(d.dice().Pick(kFunctions), {index}) : Values{index};
+  return of.empty() ? index : of[0];
+}
+
+// A sum or difference of one or two products. Sometimes a product has another reader, and often operands are known.
 Value SumOfProducts(Draft& d) {
-  const Value x = d.Any(kContracted), y = d.Of(x.type()), z = d.Of(x.type());
+  const Value any = d.Any(kContracted);
+  const double known = d.dice().Chance(0.3) ? 0.7 : 0;
+  const auto operand = [&] { return d.dice().Chance(known) ? Known(d, any) : d.Of(any.type()); };
+  const Value x = operand(), y = operand(), z = operand();
   const Values made = d.dice().Chance(0.3) ? d.Emit("square", {x}) : d.Emit("mul", {x, y});
   if (made.empty()) return {};
   const Value product = made[0];
