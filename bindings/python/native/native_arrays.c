@@ -62,6 +62,23 @@ bool IsUsable(PyObject* x, const ArrayType* type, int flags) {
   return IsArray(x) && HasType(FieldsOf(x), type) && (FieldsOf(x)->flags & flags) == flags;
 }
 
+/* The format of PEP 3118 of one element: the width is that of the element. */
+static bool IsFormatOf(const char* format, char kind) {
+  if (format == NULL) return false;
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (kind == 'c') return strcmp(format, "Zf") == 0 || strcmp(format, "Zd") == 0;
+  const char* letters = kind == 'f' ? "efd" : kind == 'i' ? "bhilq" : kind == 'u' ? "BHILQ" : kind == 'b' ? "?" : "";
+  return *format != 0 && format[1] == 0 && strchr(letters, *format) != NULL;
+}
+
+bool IsBufferOf(const Py_buffer* view, const ArrayType* type) {
+  if (view->ndim != type->rank || view->itemsize != type->bytes || !IsFormatOf(view->format, type->kind)) return false;
+  for (int i = 0; i < type->rank; ++i) {
+    if (view->shape[i] != type->shape[i]) return false;
+  }
+  return (uintptr_t)view->buf % (size_t)type->bytes == 0;
+}
+
 PyObject* NewArray(const ArrayType* type) {
   Py_INCREF(type->dtype); /* which the call takes */
   return new_from_descr(native_host.array_type, type->dtype, type->rank, type->shape, NULL, NULL, 0, NULL);

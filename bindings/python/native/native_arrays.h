@@ -42,6 +42,8 @@ static inline const ArrayFields* FieldsOf(PyObject* array) { return (const Array
 bool HasType(const ArrayFields* array, const ArrayType* type);
 /* Has it this type, and can compiled code use it as it is? `flags`: those that it needs. */
 bool IsUsable(PyObject* x, const ArrayType* type, int flags);
+/* The same for memory that another object lends. */
+bool IsBufferOf(const Py_buffer* view, const ArrayType* type);
 /* A new array, uninitialised; NULL with an exception set. */
 PyObject* NewArray(const ArrayType* type);
 

@@ -108,22 +108,45 @@ static Outcome Prepare(Kind* kind, PyObject* caller, Py_ssize_t i, PyObject** le
   return kDone;
 }
 
-/* Where the elements of each leaf are: those of a number of Python in `elements`. */
-static Outcome Bind(Kind* kind, PyObject* caller, PyObject** leaves, void** pointers, double (*elements)[2]) {
-  const Target* target = kind->target;
-  for (Py_ssize_t i = 0; i < target->n_params; ++i) {
-    const ArrayType* type = &target->types[i];
-    Outcome found = TakesArray(target, i, leaves[i]) ? kDone : kUnusual;
-    if (found != kDone && type->rank == 0 && !target->donated[i] && WriteNumber(leaves[i], type, elements[i])) {
-      pointers[i] = elements[i];
-      continue;
-    }
-    if (found != kDone) found = Prepare(kind, caller, i, &leaves[i]);
-    if (found != kDone) return found;
+/* What a run gets from its arguments. */
+typedef struct {
+  void** pointers;
+  double (*elements)[2]; /* of numbers of Python */
+  Py_buffer* views;      /* memory that leaves lend; made when the first one does */
+  Py_ssize_t n_views;
+} Bound;
 
-    pointers[i] = FieldsOf(leaves[i])->data;
+/* Memory of an array of another class, without an array of NumPy in between. kUnusual: it does not lend what is needed.
+ */
+static Outcome BindBuffer(const Target* target, Py_ssize_t i, PyObject* leaf, Bound* out) {
+  if (target->donated[i] || PyDict_GetItemWithError(native_host.converted, (PyObject*)Py_TYPE(leaf)) == NULL) {
+    return PyErr_Occurred() ? DropException() : kUnusual;
   }
+  if (out->views == NULL) out->views = PyMem_Calloc((size_t)target->n_params, sizeof *out->views);
+  if (out->views == NULL) return PyErr_NoMemory(), kRaised;
+  Py_buffer* view = &out->views[out->n_views];
+  if (PyObject_GetBuffer(leaf, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) return DropException();
+  if (!IsBufferOf(view, &target->types[i])) return PyBuffer_Release(view), kUnusual;
+  ++out->n_views;
+  out->pointers[i] = view->buf;
   return kDone;
+}
+
+static Outcome BindLeaf(Kind* kind, PyObject* caller, Py_ssize_t i, PyObject** leaf, Bound* out) {
+  const Target* target = kind->target;
+  const ArrayType* type = &target->types[i];
+  Outcome found = TakesArray(target, i, *leaf) ? kDone : kUnusual;
+  if (found != kDone && type->rank == 0 && !target->donated[i] && WriteNumber(*leaf, type, out->elements[i])) {
+    out->pointers[i] = out->elements[i];
+    return kDone;
+  }
+  if (found != kDone) {
+    found = BindBuffer(target, i, *leaf, out);
+    if (found != kUnusual) return found;
+    found = Prepare(kind, caller, i, leaf);
+  }
+  if (found == kDone) out->pointers[i] = FieldsOf(*leaf)->data;
+  return found;
 }
 
 static Outcome RunBound(Kind* kind, void** pointers, PyObject* const* leaves, PyObject** results, PyObject** result) {
@@ -135,15 +158,17 @@ static Outcome RunBound(Kind* kind, void** pointers, PyObject* const* leaves, Py
 }
 
 Outcome RunKind(Kind* kind, PyObject* caller, PyObject** leaves, PyObject** result) {
-  const size_t n_params = (size_t)kind->target->n_params, n_results = (size_t)kind->target->n_results;
+  const Py_ssize_t n_params = kind->target->n_params, n_results = kind->target->n_results;
   Room pointers, elements, results;
-  void* first = Reserve(&pointers, n_params + n_results, sizeof(void*));
-  void* second = Reserve(&elements, n_params, 2 * sizeof(double));
-  void* third = Reserve(&results, n_results, sizeof(PyObject*));
-  Outcome found = first == NULL || second == NULL || third == NULL ? kRaised : kDone;
-  if (found == kDone) found = Bind(kind, caller, leaves, first, second);
-  if (found == kDone) found = RunBound(kind, first, leaves, third, result);
+  Bound bound = {.pointers = Reserve(&pointers, (size_t)(n_params + n_results), sizeof(void*)),
+                 .elements = Reserve(&elements, (size_t)n_params, 2 * sizeof(double))};
+  void* made = Reserve(&results, (size_t)n_results, sizeof(PyObject*));
+  Outcome found = bound.pointers == NULL || bound.elements == NULL || made == NULL ? kRaised : kDone;
+  for (Py_ssize_t i = 0; i < n_params && found == kDone; ++i) found = BindLeaf(kind, caller, i, &leaves[i], &bound);
+  if (found == kDone) found = RunBound(kind, bound.pointers, leaves, made, result);
   kind->is_used |= found == kDone;
+  for (Py_ssize_t i = 0; i < bound.n_views; ++i) PyBuffer_Release(&bound.views[i]);
+  PyMem_Free(bound.views);
   ReleaseRoom(&pointers);
   ReleaseRoom(&elements);
   ReleaseRoom(&results);
