@@ -85,23 +85,27 @@ def total(t, leaves):
 
 
 W = {"w": X, "b": (X, np.float32(2))}
-SCALARS = [1, 1.5, True, 1j, 2 ** 31, -2 ** 31, 2 ** 62, 2 ** 63, 2 ** 70, 1e300, float("inf"), float("nan"), np.float64(3), np.int8(-1),
-           np.bool_(True), np.uint64(2 ** 63), np.datetime64("2020-01-01"), np.str_("a"), Level.LOW, np.array(2.5)]
-ARRAYS = [X, X[::-1], X.astype(">f4"), X.astype(np.float64), X.astype(np.int64), X[:2], M, X.view(np.matrix), X.tolist(), tuple(X), None,
-          "a", X.astype("f2"), X > 0, np.float32(1), ricci.asarray(X), jnp.asarray(X), ricci.ShapeDtypeStruct((3,), np.float32),
-          Refusing(), np.ma.array(X), X.astype(ml_dtypes.bfloat16), X.astype(np.dtype("f4", metadata={"a": 1})), object(), X.astype(object),
+SCALARS = [1, 1.5, True, 1j, 2 ** 31, -2 ** 31, 2 ** 62, 2 ** 63, 2 ** 70, 1e300, float("inf"), float("nan"),
+           np.float64(3), np.int8(-1), np.bool_(True), np.uint64(2 ** 63), np.datetime64("2020-01-01"), np.str_("a"),
+           Level.LOW, np.array(2.5)]
+ARRAYS = [X, X[::-1], X.astype(">f4"), X.astype(np.float64), X.astype(np.int64), X[:2], M, X.view(np.matrix),
+          X.tolist(), tuple(X), None, "a", X.astype("f2"), X > 0, np.float32(1), ricci.asarray(X), jnp.asarray(X),
+          ricci.ShapeDtypeStruct((3,), np.float32), Refusing(), np.ma.array(X), X.astype(ml_dtypes.bfloat16),
+          X.astype(np.dtype("f4", metadata={"a": 1})), object(), X.astype(object),
           np.frombuffer(b"\0" * 13, np.uint8)[1:].view(np.float32)]
-TREES = [W, {**W, "c": X}, {"w": X}, {"b": (X, np.float32(2)), "w": X}, {"w": X, "b": [X, np.float32(2)]}, {"w": X, "b": (X, 2.0)},
-         {"w": X, "b": (X, 2)}, {"w": X, "b": (X, None)}, collections.OrderedDict(b=(X, 2.0), w=X), [W], None, {1: X, "w": X, "b": (X, X)},
+TREES = [W, {**W, "c": X}, {"w": X}, {"b": (X, np.float32(2)), "w": X}, {"w": X, "b": [X, np.float32(2)]},
+         {"w": X, "b": (X, 2.0)}, {"w": X, "b": (X, 2)}, {"w": X, "b": (X, None)},
+         collections.OrderedDict(b=(X, 2.0), w=X), [W], None, {1: X, "w": X, "b": (X, X)},
          {"w": X, "b": Point(X, 2.0)}, {"w": X, "b": (X[None], np.float32(2))}, collections.defaultdict(list, W)]
-NODES = [Point(X, X), Pair(X, X), Pair(X, X, "other"), Pair(X, (X, 1.0)), collections.OrderedDict(b=X, a=X), [X, Pair(X, X)], (X, X), Unordered(),
-         {"p": Point(X, Pair(X, X))}]
+NODES = [Point(X, X), Pair(X, X), Pair(X, X, "other"), Pair(X, (X, 1.0)), collections.OrderedDict(b=X, a=X),
+         [X, Pair(X, X)], (X, X), Unordered(), {"p": Point(X, Pair(X, X))}]
 
 JIT = ricci.jit(plus)
 OF_JIT = {
     "two arrays": [(JIT, (x, X), {}) for x in ARRAYS],
     "numbers": [(JIT, (x, y), {}) for x in SCALARS for y in (X, 1, np.float32(1))],
-    "by name": [(JIT, (), {"x": X, "y": X}), (JIT, (X,), {"y": 2}), (JIT, (X,), {"z": 2}), (JIT, (X,), {}), (JIT, (X, X, X), {})],
+    "by name": [(JIT, (), {"x": X, "y": X}), (JIT, (X,), {"y": 2}), (JIT, (X,), {"z": 2}), (JIT, (X,), {}),
+                (JIT, (X, X, X), {})],
     "a tree": [(ricci.jit(parts), (p,), {}) for p in TREES] + [(ricci.jit(parts), (W,), {"q": p}) for p in TREES],
     "nodes": [(ricci.jit(same), (x,), {}) for x in NODES],
     "a tree of one": [(ricci.jit(lambda t: total(t, ricci.tree.leaves)), (x,), {}) for x in NODES],
@@ -109,23 +113,31 @@ OF_JIT = {
                for n in (0, 1, 1.0, True, "a", (1, 2), [1], ({1},), (frozenset({1}),), None, Level.LOW, 2)],
     "static by name": [(ricci.jit(lambda x, n=2: x * n, static_argnames="n"), (X, *a), k)
                        for a, k in (((), {}), ((3,), {}), ((), {"n": 3}), ((), {"n": [3]}), ((), {"n": 3.0}))],
-    "nothing": [(ricci.jit(lambda: rnp.ones(3)), (), {}), (ricci.jit(lambda x: ()), (X,), {}), (ricci.jit(lambda x: None), (X,), {})],
+    "nothing": [(ricci.jit(lambda: rnp.ones(3)), (), {}), (ricci.jit(lambda x: ()), (X,), {}),
+                (ricci.jit(lambda x: None), (X,), {})],
     "a check that fails": [(ricci.jit(lambda x: ricci.pure_callback(lambda v: 1 / 0, x, x)), (X,), {})],
-    "donated": [(ricci.jit(plus, donate_argnums=0), (x, X), {}) for x in (np.ones(3, np.float32), np.ones((2, 3), np.float32), 1.0)],
-    "keys": [(ricci.jit(lambda k: ricci.random.uniform(k, (2,))), (k,), {}) for k in (KEY, np.array([0, 7], np.uint32), jax.random.PRNGKey(7))],
+    "donated": [(ricci.jit(plus, donate_argnums=0), (x, X), {})
+                for x in (np.ones(3, np.float32), np.ones((2, 3), np.float32), 1.0)],
+    "keys": [(ricci.jit(lambda k: ricci.random.uniform(k, (2,))), (k,), {})
+             for k in (KEY, np.array([0, 7], np.uint32), jax.random.PRNGKey(7))],
 }
 
 IMPORTED = ricci.from_jax(plus, X, X)
 OF_IMPORTED = {
     "two arrays": [(IMPORTED, (X, x), {}) for x in ARRAYS],
     "numbers": [(ricci.from_jax(same, jax.ShapeDtypeStruct((), t)), (x,), {}) for t in
-                (np.float32, np.float16, np.int8, np.uint32, np.int32, np.bool_, np.complex64, ml_dtypes.bfloat16) for x in SCALARS],
-    "by name": [(ricci.from_jax(plus, X, y=X), a, k) for a, k in (((X,), {"y": X}), ((X, X), {}), ((), {}), ((X,), {"z": X}))],
+                (np.float32, np.float16, np.int8, np.uint32, np.int32, np.bool_, np.complex64, ml_dtypes.bfloat16)
+                for x in SCALARS],
+    "by name": [(ricci.from_jax(plus, X, y=X), a, k)
+                for a, k in (((X,), {"y": X}), ((X, X), {}), ((), {}), ((X,), {"z": X}))],
     "a tree": [(ricci.from_jax(parts, W), (p,), {}) for p in TREES],
-    "nodes": [(ricci.from_jax(same, n), (x,), {}) for n in (NODES[0], NODES[1], NODES[4], NODES[5], NODES[8]) for x in NODES],
+    "nodes": [(ricci.from_jax(same, n), (x,), {})
+              for n in (NODES[0], NODES[1], NODES[4], NODES[5], NODES[8]) for x in NODES],
     "gradients": [(f, (X, x), {}) for x in (X, X[:2], 1.0) for f in
-                  (ricci.from_jax(lambda x, y: jnp.sum(jnp.sin(x) * y), X, X).value_and_grad((0, 1)), IMPORTED.vmap(3), IMPORTED.jacfwd((0, 1)))],
-    "keys": [(ricci.from_jax(jax.random.uniform, KEY), (k,), {}) for k in (KEY, jax.random.key(1), np.uint64(5), X, jax.random.split(KEY))]
+                  (ricci.from_jax(lambda x, y: jnp.sum(jnp.sin(x) * y), X, X).value_and_grad((0, 1)), IMPORTED.vmap(3),
+                   IMPORTED.jacfwd((0, 1)))],
+    "keys": [(ricci.from_jax(jax.random.uniform, KEY), (k,), {})
+             for k in (KEY, jax.random.key(1), np.uint64(5), X, jax.random.split(KEY))]
     + [(ricci.from_jax(lambda k: jax.random.key_data(jax.random.split(k)), KEY), (KEY,), {})],
     "of a file": [(ricci.Function(IMPORTED.program), (X, x), {}) for x in ARRAYS],
 }

@@ -168,7 +168,8 @@ class Kinds(unittest.TestCase):
 
 class Memory(unittest.TestCase):
     def test_nothing_is_kept(self):
-        f, g = ricci.jit(lambda t, n: {"a": t["w"] * n, "b": [t["w"], None]}), ricci.jit(lambda x: ricci.pure_callback(fail, x, x))
+        f = ricci.jit(lambda t, n: {"a": t["w"] * n, "b": [t["w"], None]})
+        g = ricci.jit(lambda x: ricci.pure_callback(fail, x, x))
         h = ricci.from_jax(lambda x, p: (x, p), X, Point(X, X))
         x, tree = np.ones(300, np.float32), {"w": np.ones(300, np.float32)}
         jx = jnp.asarray(X)
@@ -176,7 +177,8 @@ class Memory(unittest.TestCase):
         def all_of_them():
             f(tree, 1.5)
             h(X, Point(jx, X[::-1]))
-            for wrong in (lambda: f(tree), lambda: f([X], 1.0), lambda: h(x, x), lambda: h(X, Point(X, "a")), lambda: g(X)):
+            for wrong in (lambda: f(tree), lambda: f([X], 1.0), lambda: h(x, x), lambda: h(X, Point(X, "a")),
+                          lambda: g(X)):
                 with self.assertRaises(Exception):
                     wrong()
         for _ in range(50):

@@ -7,6 +7,7 @@ from .builder import Builder, DType
 from .closing import ShapeDtypeStruct
 from .compiling import eval_shape, jit
 from .context import Context, add_plugin, default_context, set_default_context
+from .custom_batching import custom_vmap
 from .custom_rules import custom_jvp, custom_vjp
 from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient,
                           value_and_grad, vjp)
@@ -20,6 +21,7 @@ from .program import Program
 from .python_rows import check_primitive, primitive
 from .runs import Cancel, Span, limits
 from .scans import associative_scan, map
+from .solves import custom_linear_solve, custom_root
 from .tracing import bind
 from .value import TracingError, Value
 
@@ -27,10 +29,10 @@ __version__ = "0.1.0"
 __all__ = """
     Array Builder Cancel Cancelled Context DType DeadlineExceeded Error Executable Function Program ShapeDtypeStruct
     Span TracingError Value add_plugin asarray associative_scan bind check_primitive checkpoint checkpoint_name cond
-    custom_jvp custom_vjp debug_callback debug_print default_context eval_shape fori_loop from_dlpack from_jax grad
-    hessian io_callback jacfwd jacrev jit jvp lax limits linalg linearize load map missing nn numpy primitive
-    pure_callback random scan set_default_context show_all_frames stop_gradient switch tree value_and_grad vjp vmap
-    while_loop
+    custom_jvp custom_linear_solve custom_root custom_vjp custom_vmap debug_callback debug_print default_context
+    eval_shape fori_loop from_dlpack from_jax grad hessian io_callback jacfwd jacrev jit jvp lax limits linalg
+    linearize load map missing nn numpy primitive pure_callback random scan set_default_context show_all_frames
+    stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 
 

@@ -22,7 +22,7 @@ from .tree import Structure, flatten, leaves
 from .value import TracingError
 
 
-def _positional(function, arguments, named):
+def positional(function, arguments, named):
     """The arguments with those given by name in their places."""
     try:
         signature = inspect.signature(function)
@@ -74,7 +74,7 @@ class _Custom:
 
     def __call__(self, *arguments, **named):
         self._check_rules()
-        return self._call(_positional(self._function, arguments, named))
+        return self._call(positional(self._function, arguments, named))
 
     def _of_data(self, function, arguments):
         """`function` of the arguments that are data."""

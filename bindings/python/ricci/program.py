@@ -142,6 +142,12 @@ class Program:
         lib.ricci_vjp(self._handle, u8s(wanted), len(wanted), ctypes.byref(fwd), ctypes.byref(bwd))
         return Program(fwd, self.context), Program(bwd, self.context)
 
+    def linear_transpose(self, linear):
+        """Of a program that is linear in the parameters `linear`: other parameters, cotangents of the results -> those of
+        the linear parameters."""
+        linear = given.flags("linear_transpose", "linear", linear)
+        return self._made(lib.ricci_linear_transpose, u8s(linear), len(linear), None, None)
+
     def vmap(self, in_axes, out_axes, size, schedule="auto", axis_name=""):
         """`-1` is an argument or result that is not batched."""
         if not isinstance(schedule, str) or schedule not in _SCHEDULES:
