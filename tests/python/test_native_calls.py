@@ -3,6 +3,7 @@ import collections
 import gc
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -166,6 +167,16 @@ class Kinds(unittest.TestCase):
                 ricci.tree.register_node(kind, None, None)
 
 
+    def test_a_structure_of_another_process(self):
+        made = ricci.tree.structure({"b": X, "a": (X, None)})
+        code = ("import pickle, sys, ricci; s = pickle.loads(sys.stdin.buffer.read())\n"
+                "print({s: 1}.get(ricci.tree.structure({'a': (1, None), 'b': 2})))")
+        hash(made)
+        environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+        found = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(made), env=environment, capture_output=True)
+        self.assertEqual(found.stdout.strip(), b"1", found.stderr)
+
+
 class Memory(unittest.TestCase):
     def test_nothing_is_kept(self):
         f = ricci.jit(lambda t, n: {"a": t["w"] * n, "b": [t["w"], None]})
@@ -208,6 +219,15 @@ class Memory(unittest.TestCase):
         f(X), f(2.0), e(X), e(X)
         gone = weakref.ref(context)
         del context, f, e
+        self.assertIsNone(gone())
+
+    def test_a_context_with_programs_is_collected(self):
+        context = ricci.Context()
+        for _ in range(3):
+            ricci.tracing.evaluate(lambda: rnp.add(X, 1), context)
+        gone = weakref.ref(context)
+        del context
+        gc.collect()
         self.assertIsNone(gone())
 
     def test_a_cycle_is_collected(self):

@@ -98,14 +98,16 @@ static Py_ssize_t PlaceIn(PyObject* list, void* object) {
 
 /* Keeps the first trees of a list. The others and their kinds, which refer to each other, are free then. */
 static bool DropTrees(PyObject* trees, Py_ssize_t n_kept) {
-  const Py_ssize_t n = PyList_Size(trees);
-  for (Py_ssize_t i = n_kept; i < n; ++i) {
-    Tree* tree = (Tree*)PyList_GetItem(trees, i);
+  while (PyList_Size(trees) > n_kept) { /* Python code may run when something is freed */
+    Tree* tree = Retain(PyList_GetItem(trees, n_kept));
+    const bool is_dropped = PyList_SetSlice(trees, n_kept, n_kept + 1, NULL) == 0;
     PyObject* kinds = tree->kinds;
     tree->kinds = NULL;
     Py_XDECREF(kinds);
+    Release(tree);
+    if (!is_dropped) return false;
   }
-  return n <= n_kept || PyList_SetSlice(trees, n_kept, n, NULL) == 0;
+  return true;
 }
 
 static bool IsKind(PyObject* x) {

@@ -1,6 +1,8 @@
 /* Kinds of calls; see native_kinds.h. */
 #include "native_kinds.h"
 
+enum { kMaxClasses = 64 }; /* that are known to be converted; they are kept as long as the process */
+
 PyTypeObject* kind_type;
 
 /* ---- types of leaves ---- */
@@ -69,7 +71,8 @@ Outcome ConvertLeaf(PyObject** leaf) {
   PyObject* made = PyObject_CallFunctionObjArgs(by, *leaf, NULL);
   if (made == NULL) return DropException();
   if (!IsArray(made)) return Py_DECREF(made), kUnusual;
-  if (!is_known && PyDict_SetItem(native_host.converted, type, Py_None) < 0) return Py_DECREF(made), kRaised;
+  const bool is_new = !is_known && PyDict_Size(native_host.converted) < kMaxClasses;
+  if (is_new && PyDict_SetItem(native_host.converted, type, Py_None) < 0) return Py_DECREF(made), kRaised;
   Py_DECREF(*leaf);
   *leaf = made;
   return kDone;

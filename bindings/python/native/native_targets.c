@@ -140,10 +140,17 @@ static PyObject* NewTarget(PyTypeObject* type, PyObject* arguments, PyObject* na
   return (PyObject*)self;
 }
 
-/* No cycle goes through a Target: it has a context and dtypes alone. */
+/* A context keeps executables, and so their Targets, which keep the context: the cycle is cut in the context. */
+static int VisitTarget(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(((Target*)object)->context);
+  return 0;
+}
+
 static void FreeTarget(PyObject* object) {
   Target* self = (Target*)object;
   PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
   for (Py_ssize_t i = 0; i < self->n_free; ++i) native_host.call_release(self->calls[i]);
   if (self->executable != NULL) native_host.executable_release(self->executable);
   for (Py_ssize_t i = 0; self->types != NULL && i < self->n_params + self->n_results; ++i)
@@ -153,15 +160,18 @@ static void FreeTarget(PyObject* object) {
   PyMem_Free(self->donated);
   PyMem_Free(self->aliases);
   Py_XDECREF(self->context);
-  PyObject_Free(object);
+  PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 
 bool AddTargetType(PyObject* module) {
   static PyMethodDef methods[] = {{"run", Run, METH_O, "the list of results, for a list of prepared arrays"}, {NULL}};
-  static PyType_Slot slots[] = {
-      {Py_tp_new, (void*)NewTarget}, {Py_tp_dealloc, (void*)FreeTarget}, {Py_tp_methods, methods}, {0, NULL}};
-  static PyType_Spec spec = {"ricci_calls.Target", sizeof(Target), 0, Py_TPFLAGS_DEFAULT, slots};
+  static PyType_Slot slots[] = {{Py_tp_new, (void*)NewTarget},
+                                {Py_tp_traverse, (void*)VisitTarget},
+                                {Py_tp_dealloc, (void*)FreeTarget},
+                                {Py_tp_methods, methods},
+                                {0, NULL}};
+  static PyType_Spec spec = {"ricci_calls.Target", sizeof(Target), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
   target_type = (PyTypeObject*)PyType_FromSpec(&spec);
   return target_type != NULL && PyModule_AddObjectRef(module, "Target", (PyObject*)target_type) == 0;
 }

@@ -204,19 +204,21 @@ class Jitted(_native.Caller):
 
     def _teach(self, entry, key):
         """Such calls need no Python code from now on, if the extension knows the types and structures."""
-        if entry.kind is None:
-            structure, types, static, _ = key
-            if any(dtype == KEY or weak and dtype not in _NUMBERS for dtype, _, weak in types):
-                return
-            entry.tree = structure, static
-            numbers = [_NUMBERS[dtype] if weak else 0 for dtype, _, weak in types]
-            with self._lock:
+        structure, types, static, _ = key
+        if any(dtype == KEY or weak and dtype not in _NUMBERS for dtype, _, weak in types):
+            return
+        with self._lock:
+            if self._entries.get((key, None)) is not entry:
+                return  # forgotten by another thread
+            if entry.kind is None:
+                entry.tree = structure, static
                 tree = self._trees.get(entry.tree)
                 if tree is None:
                     tree = self._trees[entry.tree] = _native.Tree(self._described(structure, static))
-            output = _native.Tree(described(entry.made.output))
-            entry.kind = _native.Kind(tree, entry.executable.target, output, numbers, entry.executable)
-        self._learn(entry.kind)
+                numbers = [_NUMBERS[dtype] if weak else 0 for dtype, _, weak in types]
+                output = _native.Tree(described(entry.made.output))
+                entry.kind = _native.Kind(tree, entry.executable.target, output, numbers, entry.executable)
+            self._learn(entry.kind)
 
     def _described(self, structure, static):
         """The nodes of (arguments, keywords), with static values in the places of arguments."""

@@ -33,6 +33,8 @@ def is_tracer(x):
 def to_host(x):
     """A leaf as a NumPy array, which shares its memory where it is the host's; a typed key of JAX as u64, one of
     another generator as its words."""
+    if type(x) is np.ndarray:
+        return x
     jax = _jax()
     if is_tracer(x):
         raise TypeError(f"{x} is a value of a function that JAX traces; Ricci runs outside of it, or in a pure_callback")

@@ -95,7 +95,7 @@ def _opened(value):
 class Structure(Tree):
     """A tree without its leaves. Hashable, and equal to that of every tree of the same form."""
 
-    __slots__ = ("kind", "data", "children", "size")
+    __slots__ = ("kind", "data", "children", "size", "_hash")
 
     def __init__(self, kind=None, data=None, children=()):
         self.kind, self.data, self.children = kind, data, tuple(children)
@@ -108,7 +108,16 @@ class Structure(Tree):
         return self.kind, self.data, self.children
 
     def __hash__(self):
-        return hash((self.kind, self.data, self.children))
+        """Found once, as that of each child: calls of jit look for it several times."""
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash((self.kind, self.data, self.children))
+        return self._hash
+
+    def __reduce__(self):
+        """Without the hash, which is another one in another process."""
+        return Structure, (self.kind, self.data, self.children)
 
     def __repr__(self):
         return _shown(self)
