@@ -109,7 +109,7 @@ struct CuPoolAccess {  // CUmemAccessDesc
   int flags;  // 3: to read and write
 };
 
-struct alignas(64) CuTensorMap {  // CUtensorMap: what is in it is the driver's affair
+struct alignas(128) CuTensorMap {  // CUtensorMap: what is in it is the driver's affair
   uint64_t opaque[16];
 };
 struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
@@ -125,7 +125,7 @@ struct CuCopyPlace {  // a half of CUDA_MEMCPY3D
   void* host;
   CuPointer device;
   void *array, *reserved;
-  size_t pitch, height;
+  size_t pitch, height;  // 0: bytes in a row; no pitch may be above 2^31 - 1
 };
 struct CuCopyNode {  // CUDA_MEMCPY3D
   CuCopyPlace src, dst;

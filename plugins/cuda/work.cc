@@ -31,21 +31,20 @@ CuKernelNode KernelNode(const Function& f, std::vector<void*>& arguments) {
   return node;
 }
 
-CuCopyPlace Place(unsigned type, CuPointer device, void* host, uint64_t bytes) {
+// Without a pitch, which the driver limits where the bytes of a copy have no limit.
+CuCopyPlace Place(unsigned type, CuPointer device, void* host) {
   CuCopyPlace place{};
   place.type = type;
   place.device = device;
   place.host = host;
-  place.pitch = bytes;
-  place.height = 1;
   return place;
 }
 
 CuCopyNode CopyNode(const Work& work) {
   CuCopyNode node{};
-  node.src = Place(kCuMemoryDevice, work.arguments.back(), nullptr, work.bytes);
-  node.dst = work.kind == Work::kRead ? Place(kCuMemoryHost, 0, work.host, work.bytes)
-                                      : Place(kCuMemoryDevice, work.arguments.front(), nullptr, work.bytes);
+  node.src = Place(kCuMemoryDevice, work.arguments.back(), nullptr);
+  node.dst = work.kind == Work::kRead ? Place(kCuMemoryHost, 0, work.host)
+                                      : Place(kCuMemoryDevice, work.arguments.front(), nullptr);
   node.width_bytes = work.bytes;
   node.height = node.depth = 1;
   return node;

@@ -122,6 +122,27 @@ TEST_F(Graphs, ABoundCallIsOneLaunch) {
   EXPECT_EQ(p.Results(), Wanted(Some(1), Some(2)));
 }
 
+// However many bytes a copy has: the driver refuses large pitches, here all of them.
+TEST_F(Graphs, CopiesHaveNoPitch) {
+  OfStandin<void(uint64_t)>("ricci_standin_pitch")(0);
+  GpuProgram f(gpu_);
+  ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), R"(program f(%x: f32[48]) {
+  %y: f32[48] = sort(%x) dimension=0 is_stable=true num_keys=1
+  return %x, %y
+})")));
+  Floats x = Some(3);
+  for (int run = 0; run < 2; ++run) {  // the second one changes the nodes
+    ASSERT_TRUE(Ok(f.Give({x})));
+    ASSERT_TRUE(Ok(f.Enqueue()));
+    Floats sorted = x;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(ReadOf(f), (std::vector<Floats>{x, sorted}));
+    x = Some(40);
+  }
+  OfStandin<void(uint64_t)>("ricci_standin_pitch")(INT32_MAX);
+  EXPECT_GE(CountOf(Calls(), "cuGraphAddMemcpyNode"), 1);
+}
+
 // %y is read by one kernel, and by the first alone.
 TEST_F(Graphs, OtherArgumentsChangeTheNodesThatUseThem) {
   BoundProgram p(runner_.ctx(), gpu_, Some(1), Some(2));

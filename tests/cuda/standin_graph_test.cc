@@ -75,6 +75,23 @@ TEST_F(StandinGraphs, Updates) {
   EXPECT_EQ(Complaints(), "cuGraphExecMemcpyNodeSetParams: the node is of another kind\n");
 }
 
+TEST_F(StandinGraphs, PitchesOfCopies) {
+  const auto is_taken = [&](size_t pitch) {
+    cuda::CuCopyNode copy{};
+    copy.src.type = copy.dst.type = cuda::kCuMemoryDevice;
+    copy.src.device = copy.dst.device = Work(0).dst;
+    copy.src.pitch = copy.dst.pitch = pitch;
+    copy.width_bytes = 4, copy.height = copy.depth = 1;
+    cuda::CuGraphNode made = nullptr;
+    return driver_->cuGraphAddMemcpyNode(&made, graph_, nullptr, 0, &copy, gpu_->context()) == 0;
+  };
+  EXPECT_TRUE(is_taken(0));
+  EXPECT_TRUE(is_taken(4));
+  EXPECT_FALSE(is_taken(2));
+  EXPECT_TRUE(is_taken((size_t{1} << 31) - 1));
+  EXPECT_FALSE(is_taken(size_t{1} << 31));
+}
+
 TEST_F(StandinGraphs, Launches) {
   EXPECT_NE(driver_->cuGraphLaunch(exec_, stream_), 0);
   EXPECT_EQ(Complaints(), "cuGraphLaunch without a context\n");

@@ -118,6 +118,7 @@ class Machine {
   int driver_version = 12080;       // as cuDriverGetVersion says
   uint32_t most_depth = ~0u;        // of conditional nodes in each other
   int capability = 90;              // of the devices
+  uint64_t most_pitch = INT32_MAX;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
   // The most dynamic shared memory that a block may be given when it is asked for.
   unsigned MostSharedBytes() const { return (capability == 90 ? 227u : capability == 80 ? 163u : 99u) << 10; }
 
@@ -302,6 +303,8 @@ extern "C" void ricci_standin_version(int version);
 extern "C" void ricci_standin_depth(uint32_t most);
 // What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
 // the capture of a stream in a mode (CUstreamCaptureMode), and end it, which gives the graph, or NULL with the error
+// No pitch of a copy may be above that; first 2^31 - 1, as of a GPU.
+extern "C" void ricci_standin_pitch(uint64_t most);
 // that cuStreamEndCapture returns. A copy of the process by fork needs no call; ricci_standin_new_process says that
 // this one stands for a new program, which has called the driver never before.
 // ricci_standin_reset_device resets one of the devices.

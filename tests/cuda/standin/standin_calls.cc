@@ -79,6 +79,7 @@ int cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t, int
 }
 void ricci_standin_version(int version) { Machine::Get().driver_version = version; }
 void ricci_standin_depth(uint32_t most) { Machine::Get().most_depth = most; }
+void ricci_standin_pitch(uint64_t most) { Machine::Get().most_pitch = most; }
 
 const char* ricci_standin_calls() {
   Machine& m = Machine::Get();

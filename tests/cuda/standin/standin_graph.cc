@@ -146,9 +146,10 @@ const Context* ContextOf(const CuCopyPlace& p) {
   return piece == nullptr ? nullptr : piece->context;
 }
 
-// False if it is not a plain range of bytes.
+// False if it is not a plain range of bytes, or has a pitch that no driver takes.
 bool CheckCopy(const CuCopyNode& n) {
   const auto plain = [&](const CuCopyPlace& p) {
+    if (p.pitch > Machine::Get().most_pitch || (p.pitch != 0 && p.pitch < n.width_bytes)) return false;
     return p.x_bytes == 0 && p.y == 0 && p.z == 0 && p.lod == 0 && p.array == nullptr && p.reserved == nullptr &&
            (p.type == kCuMemoryHost ? p.host != nullptr : p.type == kCuMemoryDevice && p.device != 0);
   };
