@@ -4,6 +4,7 @@
 #include "attach.h"
 #include "code.h"
 #include "forms.h"
+#include "library_places.h"
 #include "line_sort.h"
 #include "offline.h"
 #include "ordered_scatter.h"
@@ -204,15 +205,18 @@ Settings SettingsOf(ricci_ctx* ctx) {
     ricci_str text{};
     if (ricci_context_option(ctx, key.data(), key.size(), &text) != 0) value.assign(text.ptr, text.len);
   };
-  std::string compiler;
-  option("cuda.driver", settings.driver);
+  std::string driver, compiler, folders;
+  option("cuda.driver", driver);
   option("cuda.compiler", compiler);
+  option("cuda.libraries", folders);
   option("cuda.arch", settings.architecture);
   option("cuda.disassembler", settings.disassembler);
   option("cuda.scatter", settings.scatter);
   option("cuda.nvtx", settings.nvtx);
   option("cuda.cupti", settings.cupti);
-  if (!compiler.empty()) settings.compilers = {compiler};
+  const std::vector<std::string> toolkits = Toolkits();
+  settings.drivers = driver.empty() ? DriverPlaces(toolkits) : std::vector{driver};
+  settings.compilers = compiler.empty() ? CompilerPlaces(toolkits, folders) : std::vector{compiler};
   return settings;
 }
 
@@ -240,7 +244,8 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
   return Guard([&]() -> ricci_status* {
     std::string error;
     const ricci_target target = Target();
-    std::shared_ptr<const Driver> driver = settings.architecture.empty() ? OpenDriver(settings.driver, error) : nullptr;
+    std::shared_ptr<const Driver> driver =
+        settings.architecture.empty() ? OpenDriver(settings.drivers, error) : nullptr;
     if (driver == nullptr && settings.architecture.empty()) {
       return Fail(RICCI_NOT_FOUND, error + "; option cuda.arch=sm_90a compiles without a GPU");
     }

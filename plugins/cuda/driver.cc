@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "nvrtc_builtins.h"
 #include "nvrtc_program.h"
 
 namespace ricci::cuda {
@@ -21,6 +22,20 @@ void Store(F& slot, void* p) {
   std::memcpy(&slot, &p, sizeof p);
 }
 
+// The first library that can be opened, and its path; null, with what was tried and why not.
+void* OpenFirst(const std::vector<std::string>& paths, std::string& path, std::string& tried) {
+  for (const std::string& one : paths) {
+    path = one;
+    if (void* const library = dlopen(one.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    if (tried.empty()) {
+      tried = one + " cannot be opened: " + dlerror();
+    } else {
+      tried += (one == paths[1] ? "; nor can " : ", ") + one;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string Driver::ErrorText(const char* call, CuResult error) const {
@@ -31,10 +46,11 @@ std::string Driver::ErrorText(const char* call, CuResult error) const {
   return std::string(call) + ": " + name + ": " + text;
 }
 
-std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error) {
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::unique_ptr<Driver> OpenDriver(const std::vector<std::string>& paths, std::string& error) {
+  std::string path, tried;
+  void* const library = OpenFirst(paths, path, tried);
   if (library == nullptr) {
-    error = "no CUDA device: " + path + " cannot be opened: " + dlerror();
+    error = "no CUDA device: " + tried;
     return nullptr;
   }
   using GetAddress = CuResult (*)(const char* name, void** out, int version, uint64_t flags, int* found);
@@ -68,28 +84,48 @@ std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error) 
   return driver;
 }
 
-std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, std::string& error) {
-  void* library = nullptr;
-  std::string tried, opened;
-  for (const std::string& path : paths) {
-    if (library == nullptr && (library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) != nullptr) opened = path;
-    tried += (tried.empty() ? "" : ", ") + path;
-  }
-  if (library == nullptr) {
-    error = "no compiler for CUDA: none of these can be opened: " + tried +
-            "; install NVRTC (of CUDA 12 or later), or name its file by the option cuda.compiler";
-    return nullptr;
-  }
+namespace {
+
+// The functions of an opened library; null, with `error`, if it lacks one.
+std::unique_ptr<Compiler> FindFunctions(void* library, const std::string& path, std::string& error) {
   auto compiler = std::make_unique<Compiler>();
-#define RICCI_X(name, arguments)                                             \
-  Store(compiler->name, dlsym(library, #name));                              \
-  if (compiler->name == nullptr) {                                           \
-    error = "no compiler for CUDA: " + opened + " has no function " + #name; \
-    return nullptr;                                                          \
+#define RICCI_X(name, arguments)                                           \
+  Store(compiler->name, dlsym(library, #name));                            \
+  if (compiler->name == nullptr) {                                         \
+    error = "no compiler for CUDA: " + path + " has no function " + #name; \
+    return nullptr;                                                        \
   }
   RICCI_NVRTC_FUNCTIONS(RICCI_X)
 #undef RICCI_X
+  int major = 0, minor = 0;
+  if (compiler->nvrtcVersion(&major, &minor) == 0) {
+    void* of_nvrtc = nullptr;
+    std::memcpy(&of_nvrtc, &compiler->nvrtcVersion, sizeof of_nvrtc);
+    compiler->no_builtins = OpenBuiltins(of_nvrtc, major, minor);
+  }
   return compiler;
+}
+
+}  // namespace
+
+// The first one whose second library is there too, else the first one: it may do without.
+std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, std::string& error) {
+  std::unique_ptr<Compiler> first;
+  std::string tried, lacks;
+  for (const std::string& path : paths) {
+    tried += (tried.empty() ? "" : ", ") + path;
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    std::unique_ptr<Compiler> found = FindFunctions(library, path, lacks);
+    if (found == nullptr) continue;
+    if (found->no_builtins.empty()) return found;
+    if (first == nullptr) first = std::move(found);
+  }
+  if (first != nullptr) return first;
+  error = !lacks.empty() ? lacks
+                         : "no compiler for CUDA: none of these can be opened: " + tried +
+                               "; install NVRTC (of CUDA 12 or later), or name its file by the option cuda.compiler";
+  return nullptr;
 }
 
 std::vector<std::string> CompileOptions::Texts() const {
@@ -168,6 +204,7 @@ std::string Made(const Compiler& c, const std::string& text, const CompileOption
   refused = NvrtcProgram::IsRefusal(result);
   const std::string what = refused ? "NVRTC refuses a kernel" : "NVRTC fails with error " + std::to_string(result);
   error = what + " for " + how.architecture + ": " + log;
+  if (log.find("builtins") != log.npos && !c.no_builtins.empty()) error += "; " + c.no_builtins;
   return {};
 }
 

@@ -286,6 +286,7 @@ struct Compiler {
 #undef RICCI_X
 
   std::string disassembler;  // the path of nvdisasm; empty: there is none
+  std::string no_builtins;   // where NVRTC's second library was looked for (nvrtc_builtins.h); empty: it is open
 
   // The machine code of a text; empty, with the compiler's log in `error`, if it is refused.
   std::string Compile(const std::string& text, const CompileOptions& options, std::string& error) const;
@@ -306,9 +307,9 @@ struct Compiler {
 inline constexpr int kOldestArchitecture = 75;
 bool IsTooOld(const std::string& architecture);
 
-// The library stays open: it has threads and state of its own. Null, with `error`, if it is not there or lacks a
-// function.
-std::unique_ptr<Driver> OpenDriver(const std::string& path, std::string& error);
+// The first of these that can be opened, which stays open: it has threads and state of its own. Null, with `error`, if
+// none is there or it lacks a function.
+std::unique_ptr<Driver> OpenDriver(const std::vector<std::string>& paths, std::string& error);
 std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, std::string& error);
 
 }  // namespace ricci::cuda

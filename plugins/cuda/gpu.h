@@ -18,10 +18,10 @@
 
 namespace ricci::cuda {
 
-// Where the driver and its compiler are; tests give stand-ins.
+// Where the driver and its compiler may be (library_places.h); tests give stand-ins.
 struct Settings {
-  std::string driver = "libcuda.so.1";
-  std::vector<std::string> compilers = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  std::vector<std::string> drivers;
+  std::vector<std::string> compilers;
   std::string disassembler;         // the path of nvdisasm, for people who read machine code; empty: none
   std::string architecture;         // not empty: one device that only compiles for it, without a driver (offline.h)
   std::string scatter = "ordered";  // or `sorted`, or `atomics` (ordered_scatter.h)

@@ -21,7 +21,8 @@ compiled code, cache_bytes at most; and those below), --plugin FILE (loads a plu
 
 GPUs (--device cuda) need NVIDIA's driver and NVRTC, its compiler, which are opened when they are asked for:
   --config cuda.driver=FILE        libcuda.so.1, if it is not where the system looks
-  --config cuda.compiler=FILE      libnvrtc.so.13 or .12, likewise
+  --config cuda.compiler=FILE      libnvrtc.so.13 or .12, if it is neither there nor in a toolkit
+  --config cuda.libraries=FOLDERS  where else to look for it
   --config cuda.arch=sm_90a        no GPU is needed, and programs are only compiled
   --config cuda.disassembler=FILE  nvdisasm, for `ricci compile --dump sass`
   --config cuda.cupti=FILE         libcupti.so.13 of CUDA 13.0: times of `ricci run --profile` are its records

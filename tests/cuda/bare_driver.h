@@ -15,7 +15,7 @@ class BareDriver {
  public:
   BareDriver() {
     std::string error;
-    driver_ = cuda::OpenDriver(RICCI_STANDIN, error);
+    driver_ = cuda::OpenDriver({RICCI_STANDIN}, error);
     compiler_ = cuda::OpenCompiler({RICCI_STANDIN}, error);
     Complaints();
     driver_->cuDevicePrimaryCtxRetain(&context_, 0);

@@ -1,7 +1,10 @@
 // The options of the plugin: other libraries, and an architecture to compile for without a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cuda/simulated_gpu.h"
+#include "library_places.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
@@ -43,7 +46,7 @@ TEST_F(CudaOptions, MistypedKey) {
   EXPECT_EQ(
       Message(Add()),
       "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.cupti, cuda.disassembler, "
-      "cuda.driver, cuda.nvtx, cuda.scatter");
+      "cuda.driver, cuda.libraries, cuda.nvtx, cuda.scatter");
 }
 
 TEST_F(CudaOptions, UnknownWayToScatter) {
@@ -59,6 +62,41 @@ TEST_F(CudaOptions, MissingCompilerIsNamed) {
   EXPECT_EQ(Message(Add()),
             "cuda: no compiler for CUDA: none of these can be opened: /no/libnvrtc.so; install NVRTC (of CUDA 12 or "
             "later), or name its file by the option cuda.compiler");
+}
+
+// In toolkits, folders of the host and by name; the newer version in any of them first.
+TEST_F(CudaOptions, WhereTheCompilerIsLookedFor) {
+  EXPECT_EQ(
+      cuda::CompilerPlaces({"/home/cuda", "/usr/local/cuda-12.9"}, "/a/lib::/b"),
+      (std::vector<std::string>{"/home/cuda/lib64/libnvrtc.so.13", "/home/cuda/lib/libnvrtc.so.13",
+                                "/usr/local/cuda-12.9/lib64/libnvrtc.so.13", "/usr/local/cuda-12.9/lib/libnvrtc.so.13",
+                                "/a/lib/libnvrtc.so.13", "/b/libnvrtc.so.13", "libnvrtc.so.13",
+                                "/home/cuda/lib64/libnvrtc.so.12", "/home/cuda/lib/libnvrtc.so.12",
+                                "/usr/local/cuda-12.9/lib64/libnvrtc.so.12", "/usr/local/cuda-12.9/lib/libnvrtc.so.12",
+                                "/a/lib/libnvrtc.so.12", "/b/libnvrtc.so.12", "libnvrtc.so.12"}));
+}
+
+// The system's own first: a process has one.
+TEST_F(CudaOptions, WhereTheDriverIsLookedFor) {
+  const std::vector<std::string> places = cuda::DriverPlaces({"/home/cuda"});
+  EXPECT_EQ(places.front(), "libcuda.so.1");
+  EXPECT_EQ(places.back(), "/home/cuda/compat/libcuda.so.1");
+  EXPECT_EQ(std::count(places.begin(), places.end(), "/usr/local/nvidia/lib64/libcuda.so.1"), 1);
+}
+
+TEST_F(CudaOptions, AllPlacesAreNamed) {
+  std::string error;
+  EXPECT_EQ(cuda::OpenDriver({"/no/a", "/no/b", "/no/c"}, error), nullptr);
+  EXPECT_EQ(error.find("no CUDA device: /no/a cannot be opened: "), 0u) << error;
+  EXPECT_NE(error.find("; nor can /no/b, /no/c"), error.npos) << error;
+  EXPECT_EQ(cuda::OpenCompiler({"/no/a", "/no/b"}, error), nullptr);
+  EXPECT_NE(error.find("none of these can be opened: /no/a, /no/b;"), error.npos) << error;
+}
+
+// A library that is no compiler, or lacks a part of it, is no reason not to look on.
+TEST_F(CudaOptions, TheNextCompilerIsTaken) {
+  std::string error;
+  EXPECT_NE(cuda::OpenCompiler({"/no/a", "libm.so.6", RICCI_STANDIN}, error), nullptr) << error;
 }
 
 TEST_F(CudaOptions, LibraryThatIsNoCompilerIsNamed) {

@@ -20,7 +20,7 @@ constexpr uint64_t kKernelNs = 7000, kCopyNs = 3000, kEventNs = 1000;  // as the
 constexpr int kMultipleSubscribers = 39, kPrivileges = 35, kMigDevice = 43, kUnknown = 999;
 
 ricci_status* AttachWithCupti(ricci_ctx* ctx) {
-  cuda::Settings settings{RICCI_STANDIN, {RICCI_STANDIN}};
+  cuda::Settings settings{{RICCI_STANDIN}, {RICCI_STANDIN}};
   settings.cupti = RICCI_STANDIN;
   return cuda::AttachDevices(ctx, settings);
 }

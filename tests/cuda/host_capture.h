@@ -17,7 +17,7 @@ class HostCapture {
  public:
   explicit HostCapture(cuda::CuStream stream, int mode = cuda::kCuCaptureGlobal) : stream_(stream) {
     std::string error;
-    driver_ = cuda::OpenDriver(RICCI_STANDIN, error);
+    driver_ = cuda::OpenDriver({RICCI_STANDIN}, error);
     EXPECT_EQ(OfStandin<int(cuda::CuStream, int)>("ricci_standin_begin_capture")(stream, mode), 0);
   }
   // Throws the graph away.

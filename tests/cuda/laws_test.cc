@@ -100,7 +100,7 @@ TEST_P(CudaRowExamples, OneRuns) {
 
 // With all updates sorted, however few.
 ricci_status* AttachSortingGpus(ricci_ctx* ctx) {
-  cuda::Settings settings{RICCI_STANDIN, {RICCI_STANDIN}};
+  cuda::Settings settings{{RICCI_STANDIN}, {RICCI_STANDIN}};
   settings.scatter = "sorted";
   return cuda::AttachDevices(ctx, settings);
 }

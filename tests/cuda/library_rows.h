@@ -47,7 +47,7 @@ inline ricci_status* PlanCopy(void*, const ricci_op* op, ricci_library_plan* pla
   if (ricci_status* s = ricci_type_get(op->ctx, op->in_types[0], &d)) return s;
   EXPECT_NE(plan->native_context, nullptr);
   std::string error;
-  plan->state = new OnStream{cuda::OpenDriver(RICCI_STANDIN, error), static_cast<uint64_t>(d.dims[0]) * 4};
+  plan->state = new OnStream{cuda::OpenDriver({RICCI_STANDIN}, error), static_cast<uint64_t>(d.dims[0]) * 4};
   plan->workspace_bytes = plan->scratch_bytes = 100;
   return nullptr;
 }

@@ -7,7 +7,7 @@
 namespace ricci::testing { namespace {
 
 ricci_status* AttachWithRanges(ricci_ctx* ctx) {
-  cuda::Settings settings{RICCI_STANDIN, {RICCI_STANDIN}};
+  cuda::Settings settings{{RICCI_STANDIN}, {RICCI_STANDIN}};
   settings.nvtx = RICCI_STANDIN;
   return cuda::AttachDevices(ctx, settings);
 }

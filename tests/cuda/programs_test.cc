@@ -15,7 +15,7 @@ class SimulatedGpu : public ::testing::Test {
 };
 
 ricci_status* AttachWithoutDriver(ricci_ctx* ctx) {
-  return cuda::AttachDevices(ctx, {"libnothing.so.1", {RICCI_STANDIN}});
+  return cuda::AttachDevices(ctx, {{"libnothing.so.1"}, {RICCI_STANDIN}});
 }
 
 TEST(CudaPlugin, WithoutDriverNothingIsAttached) {

@@ -10,7 +10,7 @@
 namespace ricci::testing {
 
 inline ricci_status* AttachSimulatedGpus(ricci_ctx* ctx) {
-  return cuda::AttachDevices(ctx, {RICCI_STANDIN, {RICCI_STANDIN}});
+  return cuda::AttachDevices(ctx, {{RICCI_STANDIN}, {RICCI_STANDIN}});
 }
 inline constexpr auto QuerySimulatedGpu = QueryPluginThat<AttachSimulatedGpus>;
 

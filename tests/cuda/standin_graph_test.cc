@@ -10,7 +10,7 @@ class StandinGraphs : public ::testing::Test {
  protected:
   StandinGraphs() {
     std::string error;
-    driver_ = cuda::OpenDriver(RICCI_STANDIN, error);
+    driver_ = cuda::OpenDriver({RICCI_STANDIN}, error);
     ricci_status* failed = nullptr;
     gpu_ = cuda::Gpu::Create(driver_, cuda::OpenCompiler({RICCI_STANDIN}, error), 0, failed);
     EXPECT_TRUE(Ok(failed));

@@ -3,7 +3,9 @@ import ctypes
 import gc
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import numpy as np
@@ -30,6 +32,48 @@ class Wrapper:
             raise TypeError(f"unexpected keyword arguments {unknown}")
         self.given = given
         return self.array.__dlpack__(**given)
+
+
+class NvidiasPackages(unittest.TestCase):
+    """Their folders are where the plugin `cuda` looks for NVRTC too."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        for package in "cu13", "cuda_nvrtc", "cublas":
+            (pathlib.Path(self.folder.name) / "nvidia" / package / "lib").mkdir(parents=True)
+        self.place("cu13", "libnvrtc.so.13")
+        self.place("cuda_nvrtc", "libnvrtc.so.12")
+        self.place("cublas", "libcublas.so.13")
+
+    def place(self, package, name):
+        os.symlink(STANDIN, pathlib.Path(self.folder.name) / "nvidia" / package / "lib" / name)
+
+    def run_python(self, code):
+        path = os.pathsep.join([self.folder.name, *sys.path])
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, text=True,
+                              capture_output=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_folders(self):
+        found = self.run_python("from ricci._nvidia import library_folders\nprint(*library_folders())")
+        ours = [f"{self.folder.name}/nvidia/{package}/lib" for package in ("cuda_nvrtc", "cu13")]
+        self.assertEqual([folder for folder in found if folder.startswith(self.folder.name)], ours)
+
+    def test_the_plugin_is_given_them(self):
+        code = f'''
+import ricci
+for own in {{}}, {{"cuda.libraries": "/mine"}}:
+    given, config = [], ricci.Context.config
+    ricci.Context.config = lambda self, key, value: (given.append((key, value)), config(self, key, value))
+    ricci.Context([{str(PLUGIN)!r}], **{{"cuda.driver": {str(STANDIN)!r}, "cuda.compiler": {str(STANDIN)!r}, **own}})
+    ricci.Context.config = config
+    print(*[value for key, value in given if key == "cuda.libraries"])
+'''
+        given, own = self.run_python(code)
+        self.assertIn(f"{self.folder.name}/nvidia/cu13/lib", given.split(":"))
+        self.assertEqual(own, "/mine")
 
 
 class OnTheHost(unittest.TestCase):

@@ -12,10 +12,14 @@ from . import _abi
 from . import arguments as given
 from . import dlpack_tensor as dlpack
 from ._library import CPU_PLUGIN, Error, handle, lib, not_pickled, struct, text_of
+from ._nvidia import library_folders
 from ._places import find
 from .callbacks import add_callback
 from .from_c import address_of, plain_function
 from .place import user_place
+
+
+CUDA_PLUGIN = b"libricci_plugin_cuda"
 
 
 def _write(_, level, text, length):
@@ -36,6 +40,7 @@ class Context:
 
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self.names_libraries = False  # the host, where the compiler of the plugin cuda may be
         self.rows, self.executables = {}, collections.OrderedDict()  # of primitives by name; of programs that were run
         self.streams = {}  # by device: those in which arrays are handed over, one thread at a time
         self.lock = threading.RLock()
@@ -55,6 +60,9 @@ class Context:
 
     def _load(self, function, path):
         path = os.fsencode(given.path(function, path))
+        if CUDA_PLUGIN in os.path.basename(path) and not self.names_libraries:
+            if folders := library_folders():
+                self.config("cuda.libraries", ":".join(folders))
         lib.ricci_context_load_plugin(self._handle, path, len(path))
 
     def add_plugin(self, path, **options):
@@ -81,6 +89,7 @@ class Context:
 
     def config(self, key, value):
         """Sets one option of ricci_context_config."""
+        self.names_libraries |= key == "cuda.libraries"
         key, value = given.text("config", "key", key).encode(), str(value).encode()
         lib.ricci_context_config(self._handle, key, len(key), value, len(value))
 
