@@ -333,12 +333,11 @@ void KernelPrinter::Compute(uint32_t i) {
     case RICCI_K_COMBINE:
       return Update(i);
     case RICCI_K_LOCAL:
-      if (places_.empty()) return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(q.imm, 1)) + "];");
-      return Line(Type(i) + "* const " + V(i) + " = (" + Type(i) + "*)(own + " + std::to_string(places_[i]) + ");");
+      return PrivateArray(i);
     case RICCI_K_GET:
-      return Let(i, V(q.a) + "[" + V(q.b) + "]");
+      return Let(i, ElementOf(q.a, q.b));
     case RICCI_K_SET:
-      return Line(V(q.a) + "[" + V(q.b) + "] = " + V(q.c) + ";");
+      return Line(ElementOf(q.a, q.b) + " = " + V(q.c) + ";");
     case RICCI_K_FOR:
       return Loop(i);
     case RICCI_K_WHILE:

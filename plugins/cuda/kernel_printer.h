@@ -104,6 +104,9 @@ class KernelPrinter {
   std::string Summary() const;
   void Signature(const std::string& name);
   void PlaceArrays();
+  void PrivateArray(uint32_t i);
+  bool IsInMemory(uint32_t array) const;
+  std::string ElementOf(uint32_t array, uint32_t index) const;
   void Points();
   // The type of a point's number, and of its coordinates.
   std::string PointType() const { return launch_.points * launch_.team < IndexRanges::kShort ? "i32" : "i64"; }
@@ -382,7 +385,7 @@ class KernelPrinter {
   Launch launch_;
   const Runs runs_;
   const SharedDivisors divisors_;
-  std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there is none
+  std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there are none
   std::string text_, error_;
   std::string place_;  // that the text has said last
   size_t depth_ = 0;

@@ -8,7 +8,8 @@ namespace ricci::cuda {
 namespace {
 
 constexpr int64_t kMostLanes = 1024;
-constexpr uint64_t kAlignmentOfArrays = 16;
+constexpr uint64_t kAlignmentOfArrays = 16, kShortArray = 128;  // bytes
+constexpr uint64_t kNotInMemory = ~uint64_t{0};
 
 }  // namespace
 
@@ -67,18 +68,37 @@ void KernelPrinter::Signature(const std::string& name) {
   Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters(/*of_kernel=*/true) + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
-  Line("u8* const own = arrays + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * " +
-       std::to_string(launch_.thread_bytes) + ";");
+  Line("const i64 threads = (i64)gridDim.x * blockDim.x, thread = (i64)blockIdx.x * blockDim.x + threadIdx.x;");
 }
 
-// If a thread has not the room, all of them go to memory.
+// Element after element, each for all threads, so that neighbours access neighbours.
+void KernelPrinter::PrivateArray(uint32_t i) {
+  if (!IsInMemory(i)) {
+    return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(At(i).imm, 1)) + "];");
+  }
+  Line(Type(i) + "* const " + V(i) + " = (" + Type(i) + "*)(arrays + " + std::to_string(places_[i]) +
+       " * threads) + thread;");
+}
+
+bool KernelPrinter::IsInMemory(uint32_t array) const { return !places_.empty() && places_[array] != kNotInMemory; }
+
+std::string KernelPrinter::ElementOf(uint32_t array, uint32_t index) const {
+  return V(array) + "[" + V(index) + (IsInMemory(array) ? " * threads]" : "]");
+}
+
+// If a thread has not the room, they go to memory, but for short ones, which may be in registers (what a loop carries).
 void KernelPrinter::PlaceArrays() {
   if (LocalBytes(k_) <= kMostLocalBytes) return;
-  places_.resize(k_.n_insts);
+  places_.assign(k_.n_insts, kNotInMemory);
+  uint64_t kept = 0;
   for (uint32_t i = 0; i < k_.n_insts; ++i) {
     if (At(i).op != RICCI_K_LOCAL) continue;
-    places_[i] = launch_.thread_bytes;
     const uint64_t bytes = static_cast<uint64_t>(At(i).imm) * ricci_dtype_size(At(i).dtype);
+    if (bytes <= kShortArray && kept + bytes <= kMostLocalBytes) {
+      kept += bytes;
+      continue;
+    }
+    places_[i] = launch_.thread_bytes;
     launch_.thread_bytes += (bytes + kAlignmentOfArrays - 1) / kAlignmentOfArrays * kAlignmentOfArrays;
   }
 }

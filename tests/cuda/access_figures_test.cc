@@ -3,28 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "cuda/bare_driver.h"
+#include "cuda/counting.h"
 #include "cuda/gpu_program.h"
-#include "cuda/standin/standin_figures.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {
 
 using Figures = ricci_standin_figures;
-
-Figures Counted() {
-  Figures f{};
-  OfStandin<void(Figures*)>("ricci_standin_counted")(&f);
-  return f;
-}
-class Counting {
- public:
-  Counting() {
-    Counted();
-    OfStandin<void(int)>("ricci_standin_count")(1);
-  }
-  ~Counting() { OfStandin<void(int)>("ricci_standin_count")(0); }
-  Counting(const Counting&) = delete;
-};
 
 struct Typical {
   const char *name, *text;

@@ -122,51 +122,6 @@ TEST_F(SimulatedGpu, LongReductionsTakeTwoLaunches) {
   }
 }
 
-// test.turned: lines from the end, and the places of their elements, by private arrays.
-void Turned(KernelBuilder& k, const Eqn& e) {
-  const int64_t n = e.in(0).dim(1), lines = e.in(0).dim(0);
-  k.Parallel(Dims(&lines, 1), [&](const Index& line) {
-    const KernelArray elements = k.Local(e.Type(e.in(0).dtype(), Dims(&n, 1))),
-                      places = k.Local(e.Type(DType::kI32, Dims(&n, 1)));
-    k.Loop(n, [&](Scalar i) {
-      elements.Store({n - 1 - i}, k.Operand(0).Load({line[0], i}));
-      places.Store({n - 1 - i}, Convert(i, DType::kI32));
-    });
-    k.Loop(n, [&](Scalar i) {
-      k.Result(0).Store({line[0], i}, elements.Load({i}));
-      k.Result(1).Store({line[0], i}, places.Load({i}));
-    });
-  });
-}
-ArrayTypes TypeOfTurned(const Eqn& e) { return {e.in(0), e.Type(DType::kI32, e.in(0).shape())}; }
-constexpr Lowering kTurnedLowerings[] = {{.loops = Turned}};
-constexpr Row kTurnedRows[] = {{.name = "test.turned",
-                                .type = TypeOfTurned,
-                                .lowerings = kTurnedLowerings,
-                                .missing = "jvp, transpose, batch: not of interest"}};
-RowList TurnedRows() { return kTurnedRows; }
-RowList (*const kTurnedTables[])() = {TurnedRows};
-constexpr ricci_plugin kTurnedPlugin =
-    Describe("turned", "1", [](void*, ricci_ctx* ctx) { return AttachRows(ctx, kTurnedTables); });
-ricci_status* QueryTurnedRow(const ricci_host_info*, const ricci_plugin** out) {
-  *out = &kTurnedPlugin;
-  return nullptr;
-}
-
-// Private arrays beyond what a thread has.
-TEST_F(SimulatedGpu, LongPrivateArraysAreInMemory) {
-  ASSERT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QueryTurnedRow)));
-  const auto expect = [this](const std::string& dtype, const std::string& shape, size_t elements) {
-    const std::string type = dtype + shape;
-    const Program f = runner_.Parse("program f(%x: " + type + ") {\n  %y: " + type + ", %i: i32" + shape +
-                                    " = test.turned(%x)\n  return %y, %i\n}");
-    EXPECT_NE(runner_.Dump(f, "native", "cuda").find("// private arrays in memory: "), std::string::npos);
-    runner_.RunEverywhere(f, {Ramp(elements)});
-  };
-  expect("f32", "[2,40000]", 80000);
-  expect("f64", "[3,30001]", 90003);
-}
-
 // Sums of columns: a block's rows of threads read neighbours. Also where the last 32 columns are not all there.
 TEST_F(SimulatedGpu, TeamsAreColumnsOfABlock) {
   const auto order = OfStandin<void(uint64_t)>("ricci_standin_seed");

@@ -129,6 +129,7 @@ bool Library::Find(const std::string& name, Function& out) {
   out.arguments = about % kMaps;
   out.maps = about % kMeets / kMaps;
   out.meets = (about & kMeets) != 0;
+  out.stack_bytes = about / kStack;
   out.library = this;
   return true;
 }

@@ -32,6 +32,7 @@ struct Function {
   Kernel kernel = nullptr;
   uint64_t arguments = 0, maps = 0;  // the last arguments are tensor maps
   bool meets = false;                // its threads wait for each other
+  uint64_t stack_bytes = 0;          // of the private arrays of a thread
   Library* library = nullptr;
   const Module* module = nullptr;   // through which it was found
   unsigned most_shared = 48 << 10;  // dynamic shared memory that a launch may give a block, until more is asked for

@@ -32,6 +32,7 @@
 namespace ricci::cuda::standin {
 
 constexpr int kDevices = 2;
+constexpr int kProcessors = 4;                        // of each
 constexpr uint64_t kMemoryBytes = uint64_t{1} << 30;  // of each device
 
 // What an operation does, when it comes to its turn.
@@ -117,8 +118,8 @@ class Machine {
   uint64_t seed = 1, launches = 0;  // since it was set
   int driver_version = 12080;       // as cuDriverGetVersion says
   uint32_t most_depth = ~0u;        // of conditional nodes in each other
-  int capability = 90;              // of the devices
   uint64_t most_pitch = INT32_MAX;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
+  int capability = 90;              // of the devices
   // The most dynamic shared memory that a block may be given when it is asked for.
   unsigned MostSharedBytes() const { return (capability == 90 ? 227u : capability == 80 ? 163u : 99u) << 10; }
 
@@ -207,7 +208,8 @@ constexpr const char* kEndOfWait = "wgmma.wait_group, its end";  // where lanes 
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, times kMaps how many of these are tensor maps, the last ones, and kMeets if its threads wait for
 // each other.
-constexpr uint64_t kMaps = uint64_t{1} << 16, kMeets = uint64_t{1} << 32;
+// And kStack times the bytes of its private arrays, which a GPU has in local memory (or in registers).
+constexpr uint64_t kMaps = uint64_t{1} << 16, kMeets = uint64_t{1} << 32, kStack = uint64_t{1} << 33;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
 // `image` is what the compiler gave as machine code, or PTX.
 CuResult LoadModule(const void* image, int driver_version, Module& out);
@@ -301,10 +303,10 @@ extern "C" void ricci_standin_bound(uint64_t blocks);
 extern "C" void ricci_standin_version(int version);
 // An executable graph may have so many conditional nodes in each other; first as many as it likes.
 extern "C" void ricci_standin_depth(uint32_t most);
-// What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
-// the capture of a stream in a mode (CUstreamCaptureMode), and end it, which gives the graph, or NULL with the error
 // No pitch of a copy may be above that; first 2^31 - 1, as of a GPU.
 extern "C" void ricci_standin_pitch(uint64_t most);
+// What a host may do: destroy all contexts (cuDevicePrimaryCtxReset of each device), with all that is in them; begin
+// the capture of a stream in a mode (CUstreamCaptureMode), and end it, which gives the graph, or NULL with the error
 // that cuStreamEndCapture returns. A copy of the process by fork needs no call; ricci_standin_new_process says that
 // this one stands for a new program, which has called the driver never before.
 // ricci_standin_reset_device resets one of the devices.

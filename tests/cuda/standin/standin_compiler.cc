@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -46,6 +47,17 @@ std::vector<std::string> WordsThatMeet(const std::string& text) {
   return words;
 }
 
+// The bytes of the arrays that a kernel declares, as an expression: `f32 v5[4000];`. Those of its functions and of the
+// prelude are registers, or as if they were.
+std::string PrivateArrays(const std::string& body) {
+  static const std::regex& declaration = *new std::regex(R"(\n +([a-z]+[0-9]*) \w+\[(\d+)\];)");
+  std::string bytes = "0ull";
+  for (std::sregex_iterator at(body.begin(), body.end(), declaration), end; at != end; ++at) {
+    bytes += " + sizeof(" + at->str(1) + ") * " + at->str(2) + "ull";
+  }
+  return bytes;
+}
+
 // For each kernel a function that takes its arguments as a launch does. Kernels are printed with a type and a name for
 // each argument.
 std::string Callers(const std::string& text) {
@@ -69,7 +81,8 @@ std::string Callers(const std::string& text) {
     out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
            "(void** a, const Place* p) {\n  if (p == 0) return " +
            std::to_string(static_cast<uint64_t>(n) | static_cast<uint64_t>(maps) * kMaps | (meets ? kMeets : 0)) +
-           "ull;\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
+           "ull + " + std::to_string(kStack) + "ull * (" + PrivateArrays(body) +
+           ");\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
            ");\n  ricci_end_thread();\n  return 0;\n}\n";
   }
   return out;
@@ -164,8 +177,9 @@ std::string RunCompiler(const std::string& flags, const std::string& text, std::
   const std::filesystem::path folder = NewFolder(), source = folder / "k.cc", object = folder / "k.so",
                               messages = folder / "log";
   std::ofstream(source) << text;
-  const std::string command = "g++" + flags + LinkerFlag() + " -nostdlib -x c++ " + source.string() + " -o " +
-                              object.string() + " -lm -lc 2> " + messages.string();
+  // Without what a process may not have loaded for all, such as Python, the library of exceptions.
+  const std::string command = "g++" + flags + LinkerFlag() + " -nostdlib -fno-exceptions -x c++ " + source.string() +
+                              " -o " + object.string() + " -lm -lc 2> " + messages.string();
   const int status = std::system(command.c_str());
   log = ReadFile(messages);
   std::string library = status == 0 ? ReadFile(object) : "";

@@ -71,11 +71,18 @@ CuResult cuDeviceGetName(char* name, int size, CuDevice) {
 }
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
   const int capability = Machine::Get().capability;
-  *value = attribute == kCuAttributeMajor        ? capability / 10
-           : attribute == kCuAttributeMinor      ? capability % 10
-           : attribute == kCuAttributeMostShared ? static_cast<int>(Machine::Get().MostSharedBytes())
-                                                 : 4;
-  return kCuSuccess;
+  switch (attribute) {
+    case kCuAttributeMajor:
+      return *value = capability / 10, kCuSuccess;
+    case kCuAttributeMinor:
+      return *value = capability % 10, kCuSuccess;
+    case kCuAttributeMostShared:
+      return *value = static_cast<int>(Machine::Get().MostSharedBytes()), kCuSuccess;
+    case kCuAttributeProcessors:
+      return *value = kProcessors, kCuSuccess;
+    default:
+      return kInvalidValue;
+  }
 }
 CuResult cuDeviceCanAccessPeer(int* can, CuDevice, CuDevice) { return *can = 1, kCuSuccess; }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {

@@ -48,6 +48,13 @@ void MightWrite(const std::vector<CuPointer>& arguments) {
   }
 }
 
+// What the driver keeps for the private arrays of a kernel: for as many threads as can be resident on the GPU, whatever
+// is launched.
+uint64_t LocalBytes(const Function& f) {
+  constexpr uint64_t kResidentThreads = 2048;
+  return f.stack_bytes * kResidentThreads * kProcessors;
+}
+
 // Kernels run one at a time, since their shared memory is that of the code. True if none of its threads did what ends
 // a launch.
 void RunGrid(const Function& f, std::vector<CuPointer>& values, std::vector<CuTensorMap>& maps, const Place& place,
@@ -99,6 +106,7 @@ CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsign
     threads *= place.threads[d] = block[d];
   }
   if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > f.most_shared) return kInvalidValue;
+  if (LocalBytes(f) > kMemoryBytes) return kCuOutOfMemory;
   std::vector<CuPointer> values;
   std::vector<CuTensorMap> maps(f.maps);
   const uint64_t n = f.arguments - f.maps;
