@@ -182,6 +182,7 @@ int RunWithJax(const Options& options) {
 
 // Prints a line of progress from time to time.
 void RunSeeds(const Options& options, const std::function<double()>& taken, Totals& totals) {
+  const Context kept = KeptGpu(options.trial.gpu);
   double next_line = kProgressSeconds;
   for (int64_t i = 0; i < options.count && totals.failures < options.failures; ++i) {
     const uint64_t seed = options.seed + static_cast<uint64_t>(i);

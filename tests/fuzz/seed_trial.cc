@@ -161,6 +161,11 @@ Context MakeContext(std::string_view vmap, [[maybe_unused]] bool small_code, Lat
   return ctx;
 }
 
+Context KeptGpu(const GpuLibraries& gpu) {
+  const bool is_real = !gpu.empty() && OfSimulatedGpu<void(uint64_t)>(gpu.driver, "ricci_standin_seed") == nullptr;
+  return is_real ? MakeContext("auto", /*small_code=*/false, nullptr, gpu) : nullptr;
+}
+
 Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
     : seed_(seed),
       options_(options),

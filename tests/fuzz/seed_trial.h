@@ -42,6 +42,10 @@ using Context = std::shared_ptr<ricci_ctx>;
 Context MakeContext(std::string_view vmap, bool small_code = false, LateDevices* late = nullptr,
                     const GpuLibraries& gpu = {});
 
+// One that keeps a GPU's own context as long as it lives: else each program makes and destroys it, which takes far
+// longer than the program. Null without a GPU, and for a simulated one, which reports what each program leaves there.
+Context KeptGpu(const GpuLibraries& gpu);
+
 // How a program is given to what runs it: as it was made, read from text, or loaded from a file that was saved.
 enum class Form : uint8_t { kMade, kOtherText, kFile };
 
