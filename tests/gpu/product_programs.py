@@ -91,7 +91,7 @@ def programs():
             yield f"bf16_{ways}_{name}", ("bf16", *sizes, ways)
         yield f"bf16_{ways}_batch", ("bf16", 512, 512, 128, ways, 4)
         yield f"f16_{ways}_128x128", ("f16", *SIZES["128x128"], ways)
-    yield "bf16_km_parts", ("bf16", 128, 128, 65536, "km", 0, (7, 5))
+    yield "bf16_km_parts", ("bf16", 128, 128, 65536, "km", 0, (11, 5))
     yield "bf16_km_tall", ("bf16", 16, 4096, 512)
     yield "bf16_km_narrow", ("bf16", 4096, 16, 1024)
     yield "bf16_km_square", ("bf16", 2048, 2048, 2048)
