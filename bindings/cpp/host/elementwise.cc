@@ -117,8 +117,8 @@ Value degrees(const Operand& x) { return UseInexact("degrees", x) * (180 / std::
 Value radians(const Operand& x) { return UseInexact("radians", x) * (std::numbers::pi / 180); }
 Value sinc(const Operand& x) {
   const Value y = UseInexact("sinc", x) * std::numbers::pi, zero = y == 0, safe = Where(zero, 1, y);
-  // At 0 the first terms of the series, for derivatives there.
-  const Value square = lax::square(y);
+  // At 0 the first terms of the series, for derivatives there; elsewhere of 0, because y^2 may be infinite.
+  const Value square = lax::square(Where(zero, y, 0));
   const Value series = 1 - square * (1.0 / 6) * (1 - square * (1.0 / 20) * (1 - square * (1.0 / 42)));
   return Where(zero, series, lax::sin(safe) / safe);
 }

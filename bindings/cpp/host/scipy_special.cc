@@ -25,11 +25,20 @@ Values UseRealPair(std::string_view name, const Operand& a, const Operand& b) {
 }
 Value GammaSign(const Value& x) {
   const Value whole = lax::floor(x), negative = x < 0;
-  const Value odd = lax::rem(whole, Num(whole, 2)) != 0;
-  const Value sign = Where(negative & odd, -1, lax::ones_like(x));
+  const Value odd = lax::rem(whole, Num(whole, 2)) != 0, minus_zero = 1 / x == -kInf;
+  const Value sign = Where((negative & odd) | minus_zero, -1, lax::ones_like(x));
   return Where((negative & (whole == x)) | (x == -kInf), kNaN, sign);
 }
-Value XLogY(const Value& x, const Value& y) { return Where(x == 0, 0, x * lax::log(Where(x == 0, 1, y))); }
+// x times the logarithm, 0 where x is: with the slopes of JAX, which are those beside 0.
+Value TimesLog(const Value& x, const Value& y, const Value& log) { return Where((x == 0) & ~IsNaN(y), 0, x * log); }
+Value XLogY(const Value& x, const Value& y) { return TimesLog(x, y, lax::log(y)); }
+Value XLogYByX(const Value&, const Value& y) { return lax::log(y); }
+Value XLogYByY(const Value& x, const Value& y) { return x / y; }
+Value XLog1pY(const Value& x, const Value& y) { return TimesLog(x, y, lax::log1p(y)); }
+Value XLog1pYByX(const Value&, const Value& y) { return lax::log1p(y); }
+Value XLog1pYByY(const Value& x, const Value& y) { return x / (1 + y); }
+Value Logit(const Value& x) { return lax::log(x / (1 - x)); }
+Value LogitSlope(const Value& x, const Value&) { return 1 / (x * (1 - x)); }
 
 }  // namespace
 
@@ -40,7 +49,7 @@ Value erfinv(const Operand& x) { return ricci::erf_inv(x); }
 Value expit(const Operand& x) { return sigmoid(x); }
 Value logit(const Operand& x) {
   const Value v = UseInexact("logit", x);
-  return lax::log(v / (1 - v));
+  return WithSlope<Logit, LogitSlope>(v);
 }
 Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) { return ricci::logsumexp(x, axes, keepdims); }
 Value logsumexp(const Operand& x, const Axes& axes, const Operand& weights, bool keepdims) {
@@ -77,9 +86,24 @@ Value beta(const Operand& a, const Operand& b) {
   const Value sign = GammaSign(v[0]) * GammaSign(v[1]) * GammaSign(v[0] + v[1]);
   return sign * lax::exp(lax::lgamma(v[0]) + (lax::lgamma(v[1]) - lax::lgamma(v[0] + v[1])));
 }
+
+namespace {
+
+Value Poch(const Value& z, const Value& m) {
+  const Value size = lax::exp(lax::lgamma(z + m) - lax::lgamma(z));
+  return Where(m == 0, 1, GammaSign(z + m) * GammaSign(z) * size);
+}
+Value PochByZ(const Value& z, const Value& m);
+Value PochByM(const Value& z, const Value& m);
+Value PochWithSlopes(const Value& z, const Value& m) { return WithSlopes<Poch, PochByZ, PochByM>(z, m); }
+Value PochByZ(const Value& z, const Value& m) { return (lax::digamma(z + m) - lax::digamma(z)) * PochWithSlopes(z, m); }
+Value PochByM(const Value& z, const Value& m) { return lax::digamma(z + m) * PochWithSlopes(z, m); }
+
+}  // namespace
+
 Value poch(const Operand& z, const Operand& m) {
   const Values v = UseRealPair("poch", z, m);
-  return Where(v[1] == 0, 1, lax::exp(lax::lgamma(v[0] + v[1]) - lax::lgamma(v[0])));
+  return PochWithSlopes(v[0], v[1]);
 }
 Value polygamma(const Operand& n, const Operand& x) { return Binary("polygamma", "polygamma", n, x, /*inexact=*/true); }
 Value zeta(const Operand& x, const Operand& q) { return Binary("zeta", "zeta", x, q, /*inexact=*/true); }
@@ -130,18 +154,18 @@ Value i1e(const Operand& x) { return lax::bessel_i1e(UseInexact("i1e", x)); }
 
 Value xlogy(const Operand& x, const Operand& y) {
   const Values v = UsePair("xlogy", x, y);
-  return XLogY(v[0], v[1]);
+  return WithSlopes<XLogY, XLogYByX, XLogYByY>(v[0], v[1]);
 }
 Value xlog1py(const Operand& x, const Operand& y) {
   const Values v = UsePair("xlog1py", x, y);
-  return Where(v[0] == 0, 0, v[0] * lax::log1p(Where(v[0] == 0, 0, v[1])));
+  return WithSlopes<XLog1pY, XLog1pYByX, XLog1pYByY>(v[0], v[1]);
 }
 
 namespace {
 
 Value BoxCox(const Value& log, const Value& lambda) {
-  const Value zero = lambda == 0;
-  return Where(zero, log, lax::expm1(lambda * log) / Where(zero, 1, lambda));
+  const Value zero = lambda == 0, safe = Where(zero, 1, lambda);
+  return Where(zero, log, lax::expm1(safe * Where(zero, 0, log)) / safe);
 }
 
 }  // namespace
@@ -154,33 +178,45 @@ Value boxcox1p(const Operand& x, const Operand& lmbda) {
   const Values v = UsePair("boxcox1p", x, lmbda);
   return BoxCox(lax::log1p(v[0]), v[1]);
 }
+
+namespace {
+
+Value Entr(const Value& x) { return Where(x < 0, -kInf, -XLogY(x, x)); }
+Value EntrSlope(const Value& x, const Value&) { return -lax::log(x) - 1; }
+
+}  // namespace
+
 Value entr(const Operand& x) {
   const Value v = UseRealInexact("entr", x);
-  return Where(v < 0, -kInf, -XLogY(v, v));
+  return WithSlope<Entr, EntrSlope>(v);
 }
 
 namespace {
 
-// `both` where p and q are positive, `zero` where p is 0 and q not negative, else infinity.
-Value Divergence(const Values& v, const Value& both, const Value& zero) {
-  const Value positive = (v[0] > 0) & (v[1] > 0), at_zero = (v[0] == 0) & (v[1] >= 0);
-  return Where(positive, both, Where(at_zero, zero, kInf));
+// log(p / q), also where the ratio is too large or too small for a number.
+Value LogRatio(const Value& p, const Value& q) {
+  const Value ratio = p / q;
+  return Where((ratio == 0) | (ratio == kInf), lax::log(p) - lax::log(q), lax::log(ratio));
 }
-// p log(p / q) where both are positive.
-Value RelativeTerm(const Values& v) {
-  const Value positive = (v[0] > 0) & (v[1] > 0), p = Where(positive, v[0], 1), q = Where(positive, v[1], 1);
-  return lax::log(p / q) * p;
+Value Relative(const Value& p, const Value& q) { return p * LogRatio(p, q); }
+Value RelativeByP(const Value& p, const Value& q) { return LogRatio(p, q) + 1; }
+Value RelativeByQ(const Value& p, const Value& q) { return -p / q; }
+// p log(p / q) where both are positive, 0 where p is 0 and q not negative, else infinity.
+Value RelEntr(const Value& p, const Value& q) {
+  const Value positive = (p > 0) & (q > 0), at_zero = (p == 0) & (q >= 0);
+  const Value both = WithSlopes<Relative, RelativeByP, RelativeByQ>(Where(positive, p, 1), Where(positive, q, 1));
+  return Where(positive, both, Where(at_zero, lax::zeros_like(p), kInf));
 }
 
 }  // namespace
 
 Value rel_entr(const Operand& p, const Operand& q) {
   const Values v = UseRealPair("rel_entr", p, q);
-  return Divergence(v, RelativeTerm(v), lax::zeros_like(v[0]));
+  return RelEntr(v[0], v[1]);
 }
 Value kl_div(const Operand& p, const Operand& q) {
   const Values v = UseRealPair("kl_div", p, q);
-  return Divergence(v, RelativeTerm(v) - v[0] + v[1], v[1]);
+  return RelEntr(v[0], v[1]) - v[0] + v[1];
 }
 
 namespace {
