@@ -2,7 +2,7 @@
 //
 // zeta is summed by the Euler-Maclaurin formula: kTerms terms, then the integral and its corrections with Bernoulli
 // numbers. For a whole x it is also defined for negative q: the sum over all k, positive and negative, is taken around
-// the term nearest to 0, and the sum over the k that do not belong to it is a zeta of 1 - q. (JAX adds up kTerms terms
+// the terms nearest to 0, and the sum over the k that do not belong to it is a zeta of 1 - q. (JAX adds up kTerms terms
 // there as well, which is wrong below -kTerms.) Everything is computed in f64 for every dtype and rounded once.
 // polygamma is (-1)^(m+1) m! zeta(m+1, x). Neither has a derivative with respect to its first operand.
 #include <limits>
@@ -52,8 +52,13 @@ Value Sum(const Value& x, const Value& q) {
 Value Zeta(const Value& x, const Value& q) {
   const Value negative = lt(q, zeros_like(q)), even = IsEven(x);
   const Value r = sub(q, round(q, /*rounding_method=*/1));
-  const Value side = Sum(x, select(negative, sub(1.0, q), q)), below = sub(Sum(x, sub(1.0, r)), side);
-  const Value around = add(add(pow(r, neg(x)), Sum(x, add(1.0, r))), select(even, below, neg(below)));
+  // The terms at r and beside it come first: of an odd x two of them may be opposite, and dwarf all others.
+  const Value minus = neg(x), signed_one = select(even, ones_like(x), full_like(x, -1.0));
+  const Value left = mul(signed_one, pow(sub(1.0, r), minus)), right = pow(add(1.0, r), minus);
+  const Value nearest =
+      select(lt(r, zeros_like(r)), add(add(pow(r, minus), right), left), add(add(pow(r, minus), left), right));
+  const Value side = Sum(x, select(negative, sub(1.0, q), q)), below = sub(Sum(x, sub(2.0, r)), side);
+  const Value around = add(add(nearest, Sum(x, add(2.0, r))), mul(signed_one, below));
   Value sum = select(negative, Where(IsWhole(x), around), side);
   sum = Where(ge(x, ones_like(x)), sum);
   // At a pole of even order the sum is infinite; at one of odd order it has no sign.
