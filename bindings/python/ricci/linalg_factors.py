@@ -180,9 +180,25 @@ def slogdet(a, *, method=None):
     return SlogdetResult(signed(product(emit("sign", pivots), -1)), total(emit("log", absolute(pivots)), -1))
 
 
+def _by_minors(m):
+    """The determinant of up to three rows, along the first one."""
+    def of(row, columns):
+        if row == m.shape[-1] - 1:
+            return m[..., row, columns[0]]
+        found = None
+        for i, column in enumerate(columns):
+            rest = emit("mul", m[..., row, column], of(row + 1, columns[:i] + columns[i + 1:]))
+            found = rest if found is None else emit("sub" if i % 2 else "add", found, rest)
+        return found
+    return of(0, tuple(range(m.shape[-1])))
+
+
 @public
 def det(a):
-    """The determinant."""
+    """The determinant. Up to three rows by minors, whose derivatives exist where it is 0."""
+    m = matrices("det", a, square=True)
+    if 0 < m.shape[-1] <= 3:
+        return _by_minors(m)
     pivots, signed = _elimination("det", a)
     return signed(product(pivots, -1))
 
@@ -230,10 +246,10 @@ def _matrix_norm(v, ord, axes, keepdims):
     x = transpose(v, [*rest, *axes])
     if ord in (1, -1, np.inf, -np.inf):
         sums = total(absolute(x), -2 if builtins.abs(ord) == 1 else -1)
-        found = greatest(sums, -1) if ord > 0 else least(sums, -1)
+        found = greatest(sums, -1, initial=0) if ord > 0 else least(sums, -1)
     elif ord in (2, -2, "nuc"):
         s = svdvals(x)
-        found = total(s, -1) if ord == "nuc" else greatest(s, -1) if ord > 0 else least(s, -1)
+        found = total(s, -1) if ord == "nuc" else greatest(s, -1, initial=0) if ord > 0 else least(s, -1)
     else:
         raise ValueError(f"norm: ord is {ord!r}; of matrices it must be fro, nuc, 1, -1, 2, -2, inf or -inf")
     return kept(found, axes, keepdims, v.shape)

@@ -28,7 +28,7 @@ def relu(x):
     """max(x, 0), whose derivative at 0 is 0."""
     v = value("relu", x)
     zero = filled(v, 0)
-    return emit("select_n", emit("gt", v, zero), zero, v)
+    return emit("select_n", emit("le", v, zero), v, zero)
 
 
 @public
@@ -36,7 +36,7 @@ def relu6(x):
     """min(max(x, 0), 6), whose derivative at 0 and 6 is 0."""
     v = value("relu6", x)
     six = filled(v, 6)
-    return emit("select_n", emit("lt", v, six), six, relu(v))
+    return emit("select_n", emit("ge", v, six), relu(v), six)
 
 
 @public

@@ -136,6 +136,8 @@ def _var(function, x, axis, dtype=None, ddof=0, keepdims=False, where=None):
     axis, kind = axes_of(function, axis, x.ndim), dtype_or(dtype, inexact_of(x.kind))
     x = converted(x, wide(kind))
     away = emit("sub", x, expanded(_mean(function, x, axis, keepdims=True, where=where), x.shape))
+    if where is not None:  # before the square, whose slope would be that of a NaN that is left out
+        away = emit("select_n", expanded(truth(function, where), x.shape), filled(away, 0), away)
     square = emit("real", emit("mul", away, emit("conj", away))) if x.kind in COMPLEX else emit("mul", away, away)
     total = sum(square, axis, keepdims=keepdims, where=where)
     if where is None:
