@@ -59,12 +59,12 @@ std::string ChecksumDifference(const Array& array, const void* got) {
 
 }  // namespace
 
-std::string Difference(const Array& array, const void* got) {
+std::string Difference(const Array& array, const void* got, size_t shown) {
   if (array.checksum) return ChecksumDifference(array, got);
   Array want = array;
   want.dtype = PartOf(array.dtype);
   const size_t size = ricci_dtype_size(want.dtype), n = want.bytes.size() / size;
-  std::string first;
+  std::string text;
   size_t wrong = 0;
   for (size_t i = 0; i < n; ++i) {
     const size_t place = want.places.empty() ? i : static_cast<size_t>(want.places[i]);
@@ -72,10 +72,12 @@ std::string Difference(const Array& array, const void* got) {
     std::memcpy(&w, want.bytes.data() + i * size, size);
     std::memcpy(&g, static_cast<const char*>(got) + place * size, size);
     if (Agree(want, w, g)) continue;
-    if (wrong++ == 0)
-      first = "element " + std::to_string(place) + " is " + Text(want.dtype, g) + ", not " + Text(want.dtype, w);
+    if (wrong++ < shown) {
+      text += (text.empty() ? "element " : ", element ") + std::to_string(place) + " is " + Text(want.dtype, g) +
+              ", not " + Text(want.dtype, w);
+    }
   }
-  return wrong == 0 ? "" : first + " (" + std::to_string(wrong) + " of " + std::to_string(n) + " differ)";
+  return wrong == 0 ? "" : text + " (" + std::to_string(wrong) + " of " + std::to_string(n) + " differ)";
 }
 
 }  // namespace replay

@@ -1,10 +1,10 @@
 // ricci_jax_replay: runs the cases of case files and compares the results with JAX's.
 //
-//   ricci_jax_replay [--device ref|cpu] [--only TEXT] [--save DIR] FILE...
+//   ricci_jax_replay [--device ref|cpu] [--only TEXT] [--show N] [--save DIR] FILE...
 //
-// It uses the C ABI only. Each failing case is one line; --only runs the cases whose name contains TEXT, --save writes
-// the transformed program of every failing case as text, to be inspected or run by itself. The exit status is 1 if a
-// case failed.
+// It uses the C ABI only. Each failing case is one line, with the first N (1) elements that differ in each result;
+// --only runs the cases whose name contains TEXT, --save writes the transformed program of every failing case as text,
+// to be inspected or run by itself. The exit status is 1 if a case failed.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -116,7 +116,7 @@ std::string TextOf(const ricci_program* f) {
 
 class Runner {
  public:
-  Runner(ricci_ctx* ctx, ricci_device* device) : ctx_(ctx), device_(device) {}
+  Runner(ricci_ctx* ctx, ricci_device* device, size_t shown) : ctx_(ctx), device_(device), shown_(shown) {}
 
   // Throws the error of the case. `text` receives the program as far as it was transformed.
   void Run(const Case& c, std::string& text) {
@@ -161,6 +161,7 @@ class Runner {
     if (s.n_results != c.results.size()) {
       throw std::runtime_error(std::to_string(s.n_results) + " results, not " + std::to_string(c.results.size()));
     }
+    std::string differences;
     for (size_t i = 0; i < results.size(); ++i) {
       const std::string which = "result " + std::to_string(i) + ": ";
       ricci_type_desc d = ricci_type_desc_default();
@@ -168,17 +169,19 @@ class Runner {
       const std::string got = TypeText(d.dtype, {d.dims, d.dims + d.rank});
       const std::string want = TypeText(c.results[i].dtype, c.results[i].dims);
       if (got != want) throw std::runtime_error(which + "type " + got + ", not " + want);
-      const std::string difference = Difference(c.results[i], ricci_array_data(results[i].get()));
-      if (!difference.empty()) throw std::runtime_error(which + difference);
+      const std::string difference = Difference(c.results[i], ricci_array_data(results[i].get()), shown_);
+      if (!difference.empty()) differences += (differences.empty() ? "" : "; ") + which + difference;
     }
+    if (!differences.empty()) throw std::runtime_error(differences);
   }
 
   ricci_ctx* ctx_;
   ricci_device* device_;
+  size_t shown_;
 };
 
 struct Options {
-  std::string device = "ref", only, save;
+  std::string device = "ref", only, save, shown = "1";
   std::vector<std::string> files;
 };
 
@@ -192,10 +195,12 @@ Options Parse(int argc, char** argv) {
     }
     std::string* value = word == "--device" ? &o.device
                          : word == "--only" ? &o.only
+                         : word == "--show" ? &o.shown
                          : word == "--save" ? &o.save
                                             : nullptr;
     if (value == nullptr || ++i == argc)
-      throw std::runtime_error("usage: ricci_jax_replay [--device ref|cpu] [--only TEXT] [--save DIR] FILE...");
+      throw std::runtime_error(
+          "usage: ricci_jax_replay [--device ref|cpu] [--only TEXT] [--show N] [--save DIR] FILE...");
     *value = argv[i];
   }
   return o;
@@ -252,7 +257,7 @@ int Main(int argc, char** argv) {
   const Context ctx = MakeContext(o);
   ricci_device* device = ricci_device_find(ctx.get(), o.device.data(), o.device.size());
   if (device == nullptr) throw std::runtime_error("no device " + o.device);
-  Runner runner(ctx.get(), device);
+  Runner runner(ctx.get(), device, std::stoull(o.shown));
   Tally tally;
   for (const std::string& path : o.files) RunFile(o, path, runner, tally);
   std::printf("%s: %zu cases, %zu failed\n", o.device.c_str(), tally.cases, tally.failures);
