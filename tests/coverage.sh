@@ -14,7 +14,8 @@ case ${1:-} in
 esac
 sh cmake/install_dependencies.sh >&2
 [ -f "$build/build.ninja" ] || cmake -S . -B "$build" -G Ninja -C cmake/dev.cmake >&2
-cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_tool ricci_fuzz >&2
+cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_tool ricci_fuzz \
+  ricci_point_programs ricci_shared >&2
 cases=$build/tests/jax/cases
 for group in $(sed -n 's/^set(groups \(.*\))$/\1/p' tests/jax/CMakeLists.txt); do
   [ -f "$cases/$group.cases" ] || "$python" tests/jax/generate.py "$cases" "$group" >&2

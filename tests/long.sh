@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 build=${1:-build}
 seconds=${2:-3600}
 cases=$build/tests/jax/all_cases
-cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_fuzz ricci_tool ricci_jax_replay ricci_cuda_test
+cmake --build "$build" --parallel "${RICCI_JOBS:-2}" --target ricci_fuzz ricci_tool ricci_jax_replay \
+  ricci_point_programs ricci_shared ricci_plugin_cpu ricci_cuda_test
 .venv/bin/python tests/jax/generate.py "$cases" --all
 for device in ref cpu; do
   "$build/tests/jax/ricci_jax_replay" --device "$device" "$cases"/*.cases

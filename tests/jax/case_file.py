@@ -115,14 +115,27 @@ class Close:
 EXACT = Close(0)
 
 
+class Replay(typing.NamedTuple):
+    """A program that must give some of the results of a case: their numbers are `results`. Of the results in `kept` only
+    the elements at these places are compared."""
+    name: str
+    program: str
+    transforms: list
+    inputs: list
+    results: typing.Sequence
+    kept: dict
+
+
 class Case(typing.NamedTuple):
-    """`compute(*inputs)` returns the flat results of the transformed program."""
+    """`compute(*inputs)` returns the flat results of the transformed program, or what all `replays` share; `program` is
+    then only the name of it."""
     name: str
     program: str
     transforms: list
     inputs: list
     compute: typing.Callable
     tolerance: Close
+    replays: typing.Sequence = ()
 
 
 class Result(typing.NamedTuple):
@@ -140,6 +153,14 @@ def result_of(x, tolerance):
     return Result(type_text(x), raw(x), *tolerance.of(x))
 
 
+def at_places(result, places):
+    """A result with the numbers at `places` only; all if None."""
+    if places is None:
+        return result
+    numbers = np.frombuffer(result.numbers, DTYPES[result.type.split('[')[0]])
+    return result._replace(numbers=numbers[places].tobytes(), places=places)
+
+
 class CaseFile:
     """Writes cases with JAX's results: those that `references` has, or those that JAX computes."""
 
@@ -155,10 +176,10 @@ class CaseFile:
         self.streams[name] += 1
         return np.random.default_rng(zlib.crc32(f'{name}#{self.streams[name]}'.encode()))
 
-    def add(self, name, program, transforms, inputs, compute, tolerance):
+    def add(self, name, program, transforms, inputs, compute, tolerance, replays=()):
         self.names[name] += 1
         unique = name if self.names[name] == 1 else f'{name}#{self.names[name]}'
-        case = Case(unique, program, transforms, inputs, compute, tolerance)
+        case = Case(unique, program, transforms, inputs, compute, tolerance, replays)
         stored = self.references and self.references.results(case)
         if stored is not None:
             self.write(case, stored)
@@ -179,6 +200,13 @@ class CaseFile:
             self.write(case, results)
 
     def write(self, case, results):
+        for replay in case.replays:
+            self.write_one(replay, [at_places(results[i], replay.kept.get(i)) for i in replay.results])
+        if not case.replays:
+            self.write_one(case, results)
+
+    def write_one(self, case, results):
+        """`case` is a Case or a Replay."""
         text = case.program.encode()
         put = self.file.write
         put(f'case {case.name}\nprogram {len(text)}\n'.encode() + text)

@@ -73,8 +73,8 @@ def number_text(x, short):
 
 
 def places_of(case, n):
-    """Which of n numbers are kept; None: all."""
-    if n <= LARGEST:
+    """Which of n numbers are kept; None: all, as of cases whose replays share them."""
+    if n <= LARGEST or case.replays:
         return None
     return np.sort(np.random.default_rng(zlib.crc32(case.name.encode())).choice(n, SAMPLE, replace=False))
 

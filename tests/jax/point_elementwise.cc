@@ -1,0 +1,146 @@
+// Elementwise functions of one and more numbers.
+#include "point_functions.h"
+#include "ricci/lax.hpp"
+#include "ricci/nn.hpp"
+#include "ricci/scipy_special.hpp"
+
+namespace points {
+namespace {
+
+using namespace ricci;
+namespace special = ricci::scipy::special;
+
+const Unary kUnary[] = {
+    {"abs", ricci::abs},
+    {"sign", ricci::sign},
+    {"floor", ricci::floor},
+    {"square", ricci::square},
+    {"reciprocal", ricci::reciprocal},
+    {"exp", ricci::exp},
+    {"exp2", ricci::exp2},
+    {"expm1", ricci::expm1},
+    {"log", ricci::log},
+    {"log1p", ricci::log1p},
+    {"log2", ricci::log2},
+    {"log10", ricci::log10},
+    {"sqrt", ricci::sqrt},
+    {"rsqrt", ricci::rsqrt},
+    {"cbrt", ricci::cbrt},
+    {"sin", ricci::sin},
+    {"cos", ricci::cos},
+    {"tan", ricci::tan},
+    {"arcsin", ricci::asin},
+    {"arccos", ricci::acos},
+    {"arctan", ricci::atan},
+    {"sinh", ricci::sinh},
+    {"cosh", ricci::cosh},
+    {"tanh", ricci::tanh},
+    {"arcsinh", ricci::asinh},
+    {"arccosh", ricci::acosh},
+    {"arctanh", ricci::atanh},
+    {"sinc", ricci::sinc},
+    {"sigmoid", ricci::sigmoid},
+    {"erf", ricci::erf},
+    {"erfc", ricci::erfc},
+    {"erf_inv", ricci::erf_inv},
+    {"lgamma", ricci::lgamma},
+    {"digamma", ricci::digamma},
+    {"relu", ricci::relu},
+    {"relu6", nn::relu6},
+    {"silu", ricci::silu},
+    {"softplus", ricci::softplus},
+    {"hard_tanh", nn::hard_tanh},
+    {"hard_sigmoid", nn::hard_sigmoid},
+    {"hard_silu", nn::hard_silu},
+    {"sparse_plus", nn::sparse_plus},
+    {"sparse_sigmoid", nn::sparse_sigmoid},
+    {"log_sigmoid", nn::log_sigmoid},
+    {"soft_sign", nn::soft_sign},
+    {"mish", nn::mish},
+    {"selu", nn::selu},
+    {"log1mexp", nn::log1mexp},
+    {"gamma", special::gamma},
+    {"factorial", special::factorial},
+    {"loggamma", special::loggamma},
+    {"logit", special::logit},
+    {"i0", special::i0},
+    {"i0e", special::i0e},
+    {"i1", special::i1},
+    {"i1e", special::i1e},
+    {"spence", special::spence},
+    {"dawsn", special::dawsn},
+    {"erfcx", special::erfcx},
+    {"entr", special::entr},
+    {"ndtr", special::ndtr},
+    {"ndtri", special::ndtri},
+    {"log_ndtr", special::log_ndtr},
+};
+
+const Binary kBinary[] = {
+    {"multiply", [](const Operand& x, const Operand& y) { return x * y; }},
+    {"divide", [](const Operand& x, const Operand& y) { return x / y; }},
+    {"remainder", ricci::remainder},
+    {"fmod", ricci::fmod},
+    {"maximum", ricci::maximum},
+    {"minimum", ricci::minimum},
+    {"fmax", ricci::fmax},
+    {"fmin", ricci::fmin},
+    {"power", ricci::pow},
+    {"float_power", ricci::float_power},
+    {"arctan2", ricci::arctan2},
+    {"hypot", ricci::hypot},
+    {"logaddexp", ricci::logaddexp},
+    {"logaddexp2", ricci::logaddexp2},
+    {"copysign", ricci::copysign},
+    {"heaviside", ricci::heaviside},
+    {"xlogy", special::xlogy},
+    {"xlog1py", special::xlog1py},
+    {"rel_entr", special::rel_entr},
+    {"kl_div", special::kl_div},
+    {"beta", special::beta},
+    {"betaln", special::betaln},
+    {"poch", special::poch},
+    {"gammainc", special::gammainc},
+    {"gammaincc", special::gammaincc},
+    {"polygamma", special::polygamma},
+    {"zeta", special::zeta},
+    {"boxcox", special::boxcox},
+    {"boxcox1p", special::boxcox1p},
+};
+
+const Function kOther[] = {
+    {"elu", [](const Values& x) { return nn::elu(x[0]); }},
+    {"celu", [](const Values& x) { return nn::celu(x[0]); }},
+    {"leaky_relu", [](const Values& x) { return nn::leaky_relu(x[0]); }},
+    {"gelu", [](const Values& x) { return gelu(x[0]); }},
+    {"squareplus", [](const Values& x) { return nn::squareplus(x[0]); }},
+    {"nan_to_num", [](const Values& x) { return nan_to_num(x[0]); }},
+    {"power_0", [](const Values& x) { return pow(x[0], 0); }},
+    {"power_1", [](const Values& x) { return pow(x[0], 1); }},
+    {"power_2", [](const Values& x) { return pow(x[0], 2); }},
+    {"power_3", [](const Values& x) { return pow(x[0], 3); }},
+    {"power_-1", [](const Values& x) { return pow(x[0], -1); }},
+    {"power_-2", [](const Values& x) { return pow(x[0], -2); }},
+    {"power_0.5", [](const Values& x) { return pow(x[0], 0.5); }},
+    {"power_1.0", [](const Values& x) { return pow(x[0], 1.0); }},
+    {"power_2.0", [](const Values& x) { return pow(x[0], 2.0); }},
+    {"power_2.5", [](const Values& x) { return pow(x[0], 2.5); }},
+    {"power_of_0", [](const Values& x) { return pow(0.0, x[0]); }},
+    {"power_of_2", [](const Values& x) { return pow(2.0, x[0]); }},
+    {"clip", [](const Values& x) { return clip(x[0], x[1], x[2]); }},
+    {"clip_-1_1", [](const Values& x) { return clip(x[0], -1.0, 1.0); }},
+    {"where_sqrt", [](const Values& x) { return where(x[0] > 0.0, sqrt(where(x[0] > 0.0, x[0], 1.0)), 0.0); }},
+    {"betainc", [](const Values& x) { return special::betainc(x[0], x[1], x[2]); }},
+    {"sici_si", [](const Values& x) { return special::sici(x[0]).first; }},
+    {"sici_ci", [](const Values& x) { return special::sici(x[0]).second; }},
+    {"fresnel_s", [](const Values& x) { return special::fresnel(x[0]).first; }},
+    {"multigammaln", [](const Values& x) { return special::multigammaln(x[0], 3); }},
+};
+
+}  // namespace
+
+std::span<const Unary> UnaryFunctions() { return kUnary; }
+std::span<const Binary> BinaryFunctions() { return kBinary; }
+std::span<const Function> OtherElementwise() { return kOther; }
+
+}  // namespace points
