@@ -1,9 +1,10 @@
 // Attention by blocks of queries, so that memory grows with the length of the sequences and not with its square.
 //
-// A scan takes one block of queries at a time against all keys that it may see: the rows of probabilities of a block
-// are all that is ever stored of them. Each trip is a checkpoint, so reverse mode keeps the operands only and computes
-// the probabilities of a block again, and adds up the cotangents of keys and values from block to block (Rabe and
-// Staats, "Self-attention does not need O(n^2) memory", 2021; Dao, "FlashAttention-2", 2023).
+// A scan, unless there is one block only, takes one block of queries at a time against all keys that it may see: the
+// rows of probabilities of a block are all that is ever stored of them. Each trip is a checkpoint, so reverse mode
+// keeps the operands only and computes the probabilities of a block again, and adds up the cotangents of keys and
+// values from block to block (Rabe and Staats, "Self-attention does not need O(n^2) memory", 2021; Dao,
+// "FlashAttention-2", 2023).
 //
 // Keys that no query of a block may see by its place are left out, in two steps: groups of blocks take the keys that
 // some block of theirs sees, and each trip the window of these that its own block sees.
@@ -101,13 +102,16 @@ struct Reach {
 inline bool LeavesOutKeys(const AttentionForm& f) {
   return f.by_position() && f.t - Reach(f).before <= f.s && !f.has_mask;  // exact: not negative
 }
-// Queries of one block: as many as give a few million scores, but enough for products to be efficient.
+// Queries of one block: as many as give a few million scores, but enough for products to be efficient. Where keys are
+// left out, a short sequence has several blocks too, since the first ones see few keys.
 inline int64_t BlockSize(const Eqn& e, const AttentionForm& f) {
-  constexpr int64_t kScores = int64_t{1} << 23, kLeast = 128, kMost = 256;
+  constexpr int64_t kScores = int64_t{1} << 23, kLeast = 128, kMost = 256, kFew = 4;
   if (e.has("block_size")) return std::min(e.integer("block_size"), std::max<int64_t>(f.t, 1));
-  const int64_t keys = LeavesOutKeys(f) ? std::min(f.s, Reach(f).OfBlock(kMost)) : f.s;
+  const bool leaves_out = LeavesOutKeys(f);
+  const int64_t keys = leaves_out ? std::min(f.s, Reach(f).OfBlock(kMost)) : f.s;
   const int64_t rows = std::max<int64_t>(ElementCount(Shape{f.b, f.n, keys}), 1);
-  return std::min(std::clamp(kScores / rows, kLeast, kMost), std::max<int64_t>(f.t, 1));
+  const int64_t most = leaves_out ? std::clamp((f.t + kFew - 1) / kFew, kLeast, kMost) : kMost;  // exact: rounded up
+  return std::min(std::clamp(kScores / rows, kLeast, most), std::max<int64_t>(f.t, 1));
 }
 // Rows [from, from + blocks * size) of dimension `axis` of x, zeros after its end, with the blocks as dimension 0.
 inline Value InBlocks(const Value& x, int64_t axis, int64_t from, int64_t blocks, int64_t size) {
@@ -151,15 +155,22 @@ class AttentionScan {
   // The results for these queries.
   Values Run() const {
     const lax::OwnedProgram trip = lax::ProgramOf(e_, TripTypes(), [&](const Values& in) { return Trip(in); });
-    const lax::OwnedProgram body = lax::ProgramOf(e_, TripTypes(), [&](const Values& in) {
+    const auto one_trip = [&](const Values& in) {
       return EmitN(2, "checkpoint", in, {{"body", trip.handle()}, {"policy", "nothing"}});
-    });
+    };
+    const int64_t rows = std::min(f_.t - r_.from, r_.blocks * r_.size);  // exact: rounded up once
     Values in = consts_;
+    if (r_.blocks == 1) {
+      for (const Value& v : slices_) in.push_back(lax::reshape(v, v.shape().subspan(1)));
+      Values out = one_trip(in);
+      for (Value& v : out) v = lax::slice_in_dim(v, 0, rows, 1);
+      return out;
+    }
+    const lax::OwnedProgram body = lax::ProgramOf(e_, TripTypes(), one_trip);
     in.insert(in.end(), slices_.begin(), slices_.end());
     Values out =
         EmitN(2, "scan", in,
               {{"body", body.handle()}, {"length", r_.blocks}, {"num_consts", consts_.size()}, {"num_carry", 0}});
-    const int64_t rows = std::min(f_.t - r_.from, r_.blocks * r_.size);  // exact: rounded up once
     for (Value& v : out) v = FromBlocks(v, rows);
     return out;
   }
