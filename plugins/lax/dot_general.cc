@@ -31,7 +31,8 @@ ArrayTypes Type(const Eqn& e) {
 // ---- derivatives ----
 // The product of ct and `other` is the cotangent of `side` up to the order of dimensions. If one of the two orders of
 // the factors needs no transpose, that one is used: [batch, free, contracted] or [batch, contracted, free], where the
-// contracted dimensions come in the order of the other operand.
+// contracted dimensions come in the order of the other operand. If both need one, the last dimension stays the last if
+// it can, so that the transpose moves rows and not single elements.
 Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, const Value& other_value,
            int64_t other_at) {
   DotDims d;
@@ -53,9 +54,13 @@ Value CtOf(const Eqn& e, const Value& ct, const Side& side, const Side& other, c
     all.insert(all.end(), third.begin(), third.end());
     return all;
   };
-  const Shape swapped = join(contracted, side.free);
-  const bool swap = std::is_sorted(swapped.begin(), swapped.end());
-  const Shape holds = swap ? swapped : join(side.free, contracted);
+  const Shape swapped = join(contracted, side.free), straight = join(side.free, contracted);
+  const auto fit = [](const Shape& holds) {
+    if (std::is_sorted(holds.begin(), holds.end())) return 2;
+    return holds.back() + 1 == static_cast<int64_t>(holds.size()) ? 1 : 0;
+  };
+  const bool swap = fit(swapped) > fit(straight) || fit(swapped) == 2;
+  const Shape& holds = swap ? swapped : straight;
   const Value product = swap ? dot_general(other_value, ct, {d.rhs_contract, d.lhs_contract, d.rhs_batch, d.lhs_batch},
                                            PreferredOf(e), e.str("precision"))
                              : dot_general(ct, other_value, d, PreferredOf(e), e.str("precision"));

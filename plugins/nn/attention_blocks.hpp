@@ -137,13 +137,16 @@ inline Value FromBlocks(const Value& y, int64_t rows) {
 // block sees `seen` in a row.
 struct BlockRange {
   int64_t from, blocks, size, first_key, keys, seen;
+  int64_t Rows(const AttentionForm& f) const { return std::min(f.t - from, blocks * size); }  // exact: rounded up once
 };
 class AttentionScan {
  public:
-  AttentionScan(const Eqn& e, const BlockRange& r, std::span<const Value> in) : e_(e), f_(e), r_(r) {
-    const int64_t heads[] = {f_.b, f_.t, f_.k, f_.g, f_.h};
+  // `queries`: those of the blocks of r.
+  AttentionScan(const Eqn& e, const BlockRange& r, const Value& queries, std::span<const Value> in)
+      : e_(e), f_(e), r_(r) {
+    const int64_t heads[] = {f_.b, queries.dim(1), f_.k, f_.g, f_.h};
     consts_ = {Keys(in[kKey], 1), Keys(in[kValue], 1)};
-    slices_ = {Places(), InBlocks(lax::reshape(in[kQuery], heads), 1, r.from, r.blocks, r.size)};
+    slices_ = {Places(), InBlocks(lax::reshape(queries, heads), 1, 0, r.blocks, r.size)};
     for (const Value& extra : in.subspan(kFirstExtra, f_.extras_end - kFirstExtra)) {
       const bool by_key = extra.dim(3) != 1, by_query = extra.dim(2) != 1;
       const Value x = by_key ? Keys(extra, 3) : extra;
@@ -158,7 +161,7 @@ class AttentionScan {
     const auto one_trip = [&](const Values& in) {
       return EmitN(2, "checkpoint", in, {{"body", trip.handle()}, {"policy", "nothing"}});
     };
-    const int64_t rows = std::min(f_.t - r_.from, r_.blocks * r_.size);  // exact: rounded up once
+    const int64_t rows = r_.Rows(f_);
     Values in = consts_;
     if (r_.blocks == 1) {
       for (const Value& v : slices_) in.push_back(lax::reshape(v, v.shape().subspan(1)));

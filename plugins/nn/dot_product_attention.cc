@@ -19,9 +19,13 @@ Values Decompose(const Eqn& e, std::span<const Value> in) {
     const Value none = lax::zeros(e.builder(), e.out(1));
     return {lax::zeros(e.builder(), e.out(0)), lax::sub(none, lax::full_like(none, HUGE_VAL))};
   }
+  const std::vector<BlockRange> ranges = BlockRanges(e, f);
+  Shape rows;
+  for (const BlockRange& r : ranges) rows.push_back(r.Rows(f));
+  const Values queries = lax::split(in[kQuery], rows, 1);
   Values outs, sums;
-  for (const BlockRange& r : BlockRanges(e, f)) {
-    const Values part = AttentionScan(e, r, in).Run();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Values part = AttentionScan(e, ranges[i], queries[i], in).Run();
     outs.push_back(part[0]);
     sums.push_back(part[1]);
   }

@@ -131,13 +131,16 @@ Value atleast_3d(const Operand& x) {
 Values split(const Operand& x, const Shape& indices, AxisNumber given) {
   const Value v = Use("split", x);
   const int64_t axis = Axis("split", x.at, given, v.rank()), n = v.dim(axis);
-  Values out;
-  int64_t from = 0;
-  for (size_t i = 0; i <= indices.size(); ++i) {
-    const int64_t index = i < indices.size() ? indices[i] : n;
-    const int64_t to = std::clamp<int64_t>(index < 0 ? index + n : index, 0, n);
-    out.push_back(Cut(v, std::min(from, n), std::max(from, to), axis));
-    from = to;
+  Shape ends;
+  for (int64_t index : indices) ends.push_back(std::clamp<int64_t>(index < 0 ? index + n : index, 0, n));
+  ends.push_back(n);
+  Shape sizes;
+  for (size_t i = 0; i < ends.size(); ++i) sizes.push_back(ends[i] - (i == 0 ? 0 : ends[i - 1]));
+  if (std::is_sorted(ends.begin(), ends.end())) return lax::split(v, sizes, axis);
+  Values out;  // an index before the last one makes an empty piece, and the next one begins there
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const int64_t from = i == 0 ? 0 : ends[i - 1];
+    out.push_back(Cut(v, from, std::max(from, ends[i]), axis));
   }
   return out;
 }
@@ -145,14 +148,9 @@ Values array_split(const Operand& x, int64_t parts, AxisNumber given) {
   const Value v = Use("array_split", x);
   const int64_t axis = Axis("array_split", x.at, given, v.rank()), n = v.dim(axis);
   if (parts < 1) FailAt(x.at, "array_split: ", parts, " parts; there must be at least 1");
-  Values out;
-  int64_t from = 0;
-  for (int64_t i = 0; i < parts; ++i) {
-    const int64_t to = from + n / parts + (i < n % parts);
-    out.push_back(Cut(v, from, to, axis));
-    from = to;
-  }
-  return out;
+  Shape sizes;
+  for (int64_t i = 0; i < parts; ++i) sizes.push_back(n / parts + (i < n % parts ? 1 : 0));
+  return lax::split(v, sizes, axis);
 }
 Values hsplit(const Operand& x, int64_t parts) { return split(x, parts, x.shape().size() < 2 ? 0 : 1); }
 Values vsplit(const Operand& x, int64_t parts) { return split(x, parts, 0); }

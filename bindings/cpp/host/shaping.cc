@@ -163,9 +163,7 @@ Values split(const Operand& x, int64_t parts, AxisNumber axis) {
   const int64_t n = v.dim(axis);
   if (parts < 1 || n % parts != 0)
     FailAt(x.at, "split: axis of size ", n, " cannot be split into ", parts, " equal parts");
-  Values out;
-  for (int64_t i = 0; i < parts; ++i) out.push_back(lax::slice_in_dim(v, i * (n / parts), (i + 1) * (n / parts), axis));
-  return out;
+  return lax::split(v, Shape(static_cast<size_t>(parts), n / parts), axis);
 }
 Value full(const Operand& in, const Shape& shape, const Operand& value, DType dtype) {
   const Operand both[] = {in, value};
