@@ -14,10 +14,6 @@ Ints Spec(const ricci_op* op, std::string_view name, size_t rank) {
   }
   return spec;
 }
-int64_t IntOr(const ricci_op* op, std::string_view name, int64_t otherwise) {
-  const ricci_attr* a = FindAttr(op, name);
-  return a == nullptr ? otherwise : a->i;
-}
 // Entry `i` of a list whose entries are `otherwise` if it is empty.
 int64_t Entry(const Ints& list, size_t i, int64_t otherwise) { return list.empty() ? otherwise : list[i]; }
 

@@ -10,6 +10,7 @@
 #include "codegen/schedule.h"
 #include "convolution.h"
 #include "debug_info.h"
+#include "fourier.h"
 #include "gemm.h"
 #include "jit.h"
 #include "kernel_codegen.h"
@@ -232,6 +233,7 @@ ricci_status* Attach(void*, ricci_ctx* ctx) {
     if (ricci_status* s = AddComplexCholesky(ctx)) return s;
     if (ricci_status* s = AddLu(ctx)) return s;
     if (ricci_status* s = AddTriangularSolve(ctx)) return s;
+    if (ricci_status* s = AddFourier(ctx)) return s;
     return AttachBackend(ctx, settings);
   });
 }

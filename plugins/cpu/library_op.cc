@@ -34,6 +34,11 @@ Ints Attr(const ricci_op* op, std::string_view name) {
   return {at, at + a->count};
 }
 
+int64_t IntOr(const ricci_op* op, std::string_view name, int64_t otherwise) {
+  const ricci_attr* a = FindAttr(op, name);
+  return a == nullptr ? otherwise : a->i;
+}
+
 void AddDimension(Ints& all, int64_t size, int64_t stride) {
   Ints next;
   next.reserve(all.size() * static_cast<size_t>(size));
@@ -71,6 +76,7 @@ FactorRowsFn BestFactorRows() { return HasAvx512() ? FactorRowsAvx512 : HasAvx2(
 SolveBlockFn BestSolveBlock() { return HasAvx512() ? SolveBlockAvx512 : HasAvx2() ? SolveBlockAvx2 : SolveBlockSse2; }
 PlaneTileFn BestPlaneTile() { return HasAvx512() ? PlaneTileAvx512 : HasAvx2() ? PlaneTileAvx2 : PlaneTileSse2; }
 LuPanelFn BestLuPanel() { return HasAvx512() ? LuPanelAvx512 : HasAvx2() ? LuPanelAvx2 : LuPanelSse2; }
+FftLinesFn BestFftLines() { return HasAvx512() ? FftLinesAvx512 : HasAvx2() ? FftLinesAvx2 : FftLinesSse2; }
 
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,
                          const ricci_library* library, int32_t priority) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "factor_tile.h"
+#include "fft_lines.h"
 #include "plane_tile.h"
 #include "ricci/api_table.h"
 #include "ricci/primitive.h"
@@ -23,6 +24,8 @@ struct Array {
 const ricci_attr* FindAttr(const ricci_op* op, std::string_view name);
 // Integers; empty if they were left out.
 Ints Attr(const ricci_op* op, std::string_view name);
+// An integer, or `otherwise` if it was left out.
+int64_t IntOr(const ricci_op* op, std::string_view name, int64_t otherwise);
 // Each offset in `all` becomes `size` offsets, `stride` apart.
 void AddDimension(Ints& all, int64_t size, int64_t stride);
 // False: there is no such type.
@@ -37,6 +40,7 @@ FactorRowsFn BestFactorRows();
 SolveBlockFn BestSolveBlock();
 LuPanelFn BestLuPanel();
 PlaneTileFn BestPlaneTile();
+FftLinesFn BestFftLines();
 
 // Adds `library` for `cpu` to the row `primitive`, which must exist.
 ricci_status* AddLibrary(ricci_ctx* ctx, std::string_view primitive, decltype(ricci_lowering::match) match,

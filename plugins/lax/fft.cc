@@ -155,26 +155,34 @@ Value Completed(const Value& x, int64_t dim, int64_t n) {
   if (middle.dim(dim) == 0) return x;
   return concatenate(Values{x, conj(rev(middle, dims))}, dim);
 }
+// One dimension after the other; a real one on the side of the real numbers.
 Values ByDimensions(const Eqn& e, std::span<const Value> in) {
   const Kind kind = KindOf(e);
   const bool inverse = kind == Kind::kIfft || kind == Kind::kIrfft;
   const Transformed d(e);
-  const auto others = [&](Value x) {
-    for (int64_t dim = d.last(); dim-- > d.first;) x = fourier::Along(x, dim, inverse);
-    return x;
+  const auto along = [&](const Value& x, int64_t dim, std::string_view type) {
+    return fft(x, type, d.lengths.subspan(static_cast<size_t>(dim - d.first), 1), d.last() - dim + d.trailing);
   };
-  switch (kind) {
+  Value x = kind == Kind::kIrfft ? in[0] : along(in[0], d.last(), e.str("fft_type"));
+  for (int64_t dim = d.last(); dim-- > d.first;) x = along(x, dim, inverse ? "IFFT" : "FFT");
+  return {kind == Kind::kIrfft ? along(x, d.last(), "IRFFT") : x};
+}
+Values ByPasses(const Eqn& e, std::span<const Value> in) {
+  const Transformed d(e);
+  if (d.rank > 1) return ByDimensions(e, in);
+  const int64_t n = d.lengths[0];
+  switch (KindOf(e)) {
     case Kind::kRfft: {
-      const Value y = fourier::Along(complex(in[0], zeros_like(in[0])), d.last(), false);
-      return {others(slice_in_dim(y, 0, d.lengths.back() / 2 + 1, d.last()))};  // exact: a half
+      const Value y = fourier::Along(complex(in[0], zeros_like(in[0])), d.first, false);
+      return {slice_in_dim(y, 0, n / 2 + 1, d.first)};  // exact: a half
     }
     case Kind::kIrfft:
-      return {real(fourier::Along(Completed(others(in[0]), d.last(), d.lengths.back()), d.last(), true))};
+      return {real(fourier::Along(Completed(in[0], d.first, n), d.first, true))};
     default:
-      return {others(fourier::Along(in[0], d.last(), inverse))};
+      return {fourier::Along(in[0], d.first, KindOf(e) == Kind::kIfft)};
   }
 }
-constexpr Lowering kLowerings[] = {{.loops = InRegisters, .match = IsSmall}, {.decompose = ByDimensions}};
+constexpr Lowering kLowerings[] = {{.loops = InRegisters, .match = IsSmall}, {.decompose = ByPasses}};
 
 std::string Factors(const Eqn& e) {
   FactorText text;

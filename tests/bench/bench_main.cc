@@ -18,7 +18,7 @@ int Run(int argc, char** argv) {
   const bench::ContextRef ctx = bench::MakeContext();
   std::vector<bench::Case> cases;
   for (auto* group : {bench::CallCases, bench::ElementwiseCases, bench::ProductCases, bench::LoopCases,
-                      bench::PairCases, bench::TrainingCases, bench::GptCases}) {
+                      bench::PairCases, bench::TrainingCases, bench::GptCases, bench::SpectralCases}) {
     for (bench::Case& c : group(ctx.get())) cases.push_back(std::move(c));
   }
   return bench::Serve(argc, argv, "ricci", cases, FirstResult);

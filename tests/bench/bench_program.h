@@ -66,6 +66,7 @@ std::vector<Case> LoopCases(ricci_ctx* ctx);
 std::vector<Case> PairCases(ricci_ctx* ctx);
 std::vector<Case> TrainingCases(ricci_ctx* ctx);
 std::vector<Case> GptCases(ricci_ctx* ctx);
+std::vector<Case> SpectralCases(ricci_ctx* ctx);
 
 }  // namespace bench
 #endif

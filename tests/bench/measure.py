@@ -25,7 +25,8 @@ GOALS = {
     'attention_nn': (0.22, 'JAX'), 'attention_nn_grad': (0.25, 'JAX'),
     'rk4_scan': (0.8, 'JAX'), 'rk4_scan_grad': (0.8, 'JAX'), 'rk4_vmap': (1.4, 'hand'), 'newton': (0.1, 'JAX'),
     'mlp': (0.8, 'JAX'), 'gpt': (0.4, 'JAX'), 'gpt_bf16': (0.4, 'JAX'), 'gpt_compile': (0.3, 'JAX'),
-    'lbm': (1.18, 'hand'), 'stream': (1.0, 'JAX'), 'normal': (0.15, 'JAX'), 'sort': (0.2, 'JAX'), 'fft': (1.0, 'JAX'), 'call4': (0.05, 'JAX'), 'call32': (0.022, 'JAX'),
+    'lbm': (1.18, 'hand'), 'stream': (1.0, 'JAX'), 'normal': (0.15, 'JAX'), 'sort': (0.2, 'JAX'), 'fft': (1.0, 'JAX'), 'flow64': (1.0, 'JAX'), 'flow128': (1.0, 'JAX'),
+    'flow64_grad': (1.0, 'JAX'), 'flow64_grad_compile': (0.5, 'JAX'), 'lru': (1.0, 'JAX'), 'call4': (0.05, 'JAX'), 'call32': (0.022, 'JAX'),
     'pairs': (1.0, 'JAX'), 'pairs_grad': (1.0, 'JAX'), 'start': (0.04, 'JAX'),
 }
 TOLERANCE = {'newton': 1e-4}

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "factor_tile.h"
+#include "fft_lines.h"
 #include "plane_tile.h"
 
 namespace ricci::testing {
@@ -16,19 +17,20 @@ struct InstructionSet {
   cpu::SolveBlockFn solve;
   cpu::LuPanelFn panel;
   cpu::PlaneTileFn planes;
+  cpu::FftLinesFn lines;
 };
 // Those that the processor has.
 inline std::vector<InstructionSet> InstructionSets() {
-  std::vector<InstructionSet> sets = {
-      {"sse2", cpu::GemmTileSse2, cpu::FactorRowsSse2, cpu::SolveBlockSse2, cpu::LuPanelSse2, cpu::PlaneTileSse2}};
+  std::vector<InstructionSet> sets = {{"sse2", cpu::GemmTileSse2, cpu::FactorRowsSse2, cpu::SolveBlockSse2,
+                                       cpu::LuPanelSse2, cpu::PlaneTileSse2, cpu::FftLinesSse2}};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    sets.push_back(
-        {"avx2", cpu::GemmTileAvx2, cpu::FactorRowsAvx2, cpu::SolveBlockAvx2, cpu::LuPanelAvx2, cpu::PlaneTileAvx2});
+    sets.push_back({"avx2", cpu::GemmTileAvx2, cpu::FactorRowsAvx2, cpu::SolveBlockAvx2, cpu::LuPanelAvx2,
+                    cpu::PlaneTileAvx2, cpu::FftLinesAvx2});
   }
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq")) {
     sets.push_back({"avx512", cpu::GemmTileAvx512, cpu::FactorRowsAvx512, cpu::SolveBlockAvx512, cpu::LuPanelAvx512,
-                    cpu::PlaneTileAvx512});
+                    cpu::PlaneTileAvx512, cpu::FftLinesAvx512});
     if (__builtin_cpu_supports("avx512bf16")) {
       sets.push_back(sets.back());
       sets.back().name = "avx512_bf16", sets.back().tile = cpu::GemmTileAvx512Bf16;

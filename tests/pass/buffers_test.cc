@@ -68,5 +68,64 @@ TEST(Buffers, VeryManyArePlacedByTimeToo) {
   for (uint32_t seed = 0; seed < 3; ++seed) ExpectPlaced(4000, seed);
 }
 
+// ---- loops: what a trip makes, and nothing outside of the loop accesses, lives in that trip only ----
+class Trips {
+ public:
+  Trips() { out.plan.Step(RICCI_STEP_WHILE, 0, std::vector<uint32_t>{Buffer(1)}); }
+
+  uint32_t Buffer(uint64_t bytes) {
+    out.plan.buffers.push_back({RICCI_BUFFER_ARENA, 0, bytes, 0, nullptr});
+    return static_cast<uint32_t>(out.plan.buffers.size() - 1);
+  }
+  void Kernel(const std::vector<uint32_t>& args) { out.plan.Step(RICCI_STEP_KERNEL, 0, args); }
+  // Each is made from the one before it.
+  void Chain(uint32_t from, int n) {
+    for (int i = 0; i < n; ++i) {
+      const uint32_t to = Buffer(1024);
+      Kernel({from, to});
+      from = to;
+    }
+  }
+  uint64_t Placed() {
+    EXPECT_EQ(pass::PlanBuffers(pass::Options(), out), absl::OkStatus());
+    return out.plan.arena_bytes;
+  }
+
+  pass::Lowered out;
+};
+TEST(Buffers, OfATripAreReused) {
+  Trips t;
+  t.Kernel({0});
+  t.out.plan.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{});
+  t.Chain(t.Buffer(1024), 20);
+  t.out.plan.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{});
+  EXPECT_EQ(t.Placed(), 2 * 1024u);
+}
+TEST(Buffers, OfInnerLoopsAreReused) {
+  Trips t;
+  t.Kernel({0});
+  t.out.plan.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{});
+  const uint32_t outer = t.Buffer(1024);
+  t.Kernel({outer});
+  t.out.plan.Step(RICCI_STEP_WHILE, 0, std::vector<uint32_t>{t.Buffer(1)});
+  t.Kernel({static_cast<uint32_t>(t.out.plan.buffers.size() - 1)});
+  t.out.plan.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{});
+  t.Chain(outer, 20);
+  t.out.plan.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{});
+  t.Kernel({t.Buffer(512)});
+  t.out.plan.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{});
+  EXPECT_EQ(t.Placed(), 3 * 1024u);  // what the inner loop reads in each of its trips lives in all of them
+}
+TEST(Buffers, ThatGoFromTripToTripLiveInAll) {
+  Trips t;
+  const uint32_t carry = t.Buffer(1024);
+  t.Kernel({0});
+  t.out.plan.Step(RICCI_STEP_COND, 0, std::vector<uint32_t>{});
+  t.Chain(carry, 20);
+  t.out.plan.Step(RICCI_STEP_END, 0, std::vector<uint32_t>{});
+  t.Kernel({carry});
+  EXPECT_EQ(t.Placed(), 3 * 1024u);
+}
+
 }  // namespace
 }  // namespace ricci::testing

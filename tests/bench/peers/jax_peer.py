@@ -282,6 +282,58 @@ def fft(small):
     return jitted(transform, uniform(n), uniform(n, 1))
 
 
+# ---- spectra of two dimensions, a recurrence ----
+def change(w):
+    n = w.shape[0]
+    x, y = np.float32(np.fft.fftfreq(n, 1 / n))[:, None], np.float32(np.fft.rfftfreq(n, 1 / n))[None, :]
+    squares = x * x + y * y
+    stream = w * (np.sign(squares) / np.maximum(squares, 1))
+    grid = lambda spectrum: jnp.fft.irfft2(spectrum, s=(n, n))
+    u, v, wx, wy = grid(1j * y * stream), grid(-1j * x * stream), grid(1j * x * w), grid(1j * y * w)
+    kept = np.float32((np.abs(x) < n / 3) & (y < n / 3))
+    return -(jnp.fft.rfft2(u * wx + v * wy) * kept + np.float32(1e-3) * squares * w)
+
+
+def flow_step(w, _):
+    first = change(w)
+    return w + 0.5e-3 * (first + change(w + 1e-3 * first)), None
+
+
+def flow(w):
+    return jnp.fft.irfft2(lax.scan(flow_step, jnp.fft.rfft2(w), None, length=20)[0], s=w.shape)
+
+
+def flow_grad(w):
+    return jax.grad(lambda w: (flow(w) ** 2).sum())(w)
+
+
+def spectral(f, size):
+    def case(small):
+        n = 8 if small else size
+        return jitted(f, uniform(n * n).reshape(n, n))
+    return case
+
+
+def flow_compile(small):
+    def once():
+        jax.clear_caches()
+        n = 8 if small else 64
+        lowered = jax.jit(flow_grad).lower(uniform(n * n).reshape(n, n))
+        start = time.perf_counter()
+        lowered.compile()
+        return time.perf_counter() - start
+    return once, lambda: 0.0, None
+
+
+def lru(small):
+    def prefixes(a, b, c, d):
+        x = lax.associative_scan(lambda l, r: (l[0] * r[0], r[0] * l[1] + r[1]), (lax.complex(a, b), lax.complex(c, d)))[1]
+        return x.real, x.imag
+    shape = (9, 2) if small else (1024, 32)
+    parts = [uniform(shape[0] * shape[1], i).reshape(shape) for i in range(4)]
+    return jitted(prefixes, *[np.float32(0.6) * x for x in parts[:2]], *parts[2:])
+
+
 def conv(grad):
     def prepare(small):
         features, size, n = (4, 6, 2) if small else (64, 56, 8)
@@ -344,6 +396,11 @@ CASES = {
     'normal': Case('ms', normal),
     'sort': Case('ms', sort),
     'fft': Case('ms', fft),
+    'flow64': Case('ms', spectral(flow, 64)),
+    'flow128': Case('ms', spectral(flow, 128)),
+    'flow64_grad': Case('ms', spectral(flow_grad, 64)),
+    'flow64_grad_compile': Case('s', flow_compile),
+    'lru': Case('us', lru),
 }
 
 serve('JAX', CASES, start=lambda: np.asarray(jax.jit(lambda x: x * 2 + 1)(jnp.ones(4))))

@@ -1,0 +1,237 @@
+// The code of FftLines as a template over the vector's bytes; each instruction set's file instantiates its own, as with
+// gemm_kernel.h.
+//
+// Passes follow each other so that results come in order (Stockham, "High-speed convolution and correlation", 1966);
+// all but the first and the last go from one half of the scratch memory to the other. An inverse transform is one whose
+// results come in reverse. Real lines are complex ones of half the length, which are taken apart after it, or put
+// together before it (Cooley, Lewis and Welch, "The fast Fourier transform algorithm", 1970), so that lines never mix.
+#ifndef RICCI_CPU_FFT_KERNEL_H_
+#define RICCI_CPU_FFT_KERNEL_H_
+#include "fft_butterfly.h"
+#include "fft_lines.h"
+#include "transpose_kernel.h"
+
+namespace ricci::cpu {
+
+template <int kBytes, typename T>
+struct FftKernel {
+  using Vectors = VectorKernel<kBytes>;
+  using Butterfly = FftButterfly<kBytes, T>;
+  using Number = typename Butterfly::Number;
+  using V = typename Butterfly::V;
+  static constexpr int kLanes = Vectors::template kLanes<T>;
+
+  // ---- where the elements of kLanes lines are ----
+  // Vectors of parts, the imaginary ones `part` after the real ones.
+  struct Planes {
+    T* data;
+    int64_t step, part;
+
+    Number Load(int64_t i) const { return {Vectors::Load(data + i * step), Vectors::Load(data + i * step + part)}; }
+    void Store(int64_t i, const Number& v) const {
+      Vectors::Store(data + i * step, v.re);
+      Vectors::Store(data + i * step + part, v.im);
+    }
+  };
+  static Planes WorkAt(T* data) { return {data, 2 * kLanes, kLanes}; }
+  // Complex numbers of adjacent lines, which are sorted into parts.
+  struct Pairs {
+    T* data;
+    int64_t step;
+
+    Number Load(int64_t i) const {
+      const T* at = data + i * step;
+      return Sorted(Vectors::Load(at), Vectors::Load(at + kLanes), std::make_integer_sequence<int, kLanes>());
+    }
+    void Store(int64_t i, const Number& v) const { Mix(data + i * step, v, std::make_integer_sequence<int, kLanes>()); }
+
+   private:
+    template <int... kLane>
+    static Number Sorted(V a, V b, std::integer_sequence<int, kLane...>) {
+      return {__builtin_shufflevector(a, b, (2 * kLane)...), __builtin_shufflevector(a, b, (2 * kLane + 1)...)};
+    }
+    template <int... kLane>
+    static void Mix(T* at, const Number& v, std::integer_sequence<int, kLane...>) {
+      Vectors::Store(at, __builtin_shufflevector(v.re, v.im, (kLane / 2 + kLane % 2 * kLanes)...));
+      Vectors::Store(at + kLanes, __builtin_shufflevector(v.re, v.im, ((kLanes + kLane) / 2 + kLane % 2 * kLanes)...));
+    }
+  };
+
+  // ---- one pass ----
+  struct Step {
+    int64_t parts, done;  // elements of what is left after the pass; product of the radices before it
+    const T* rotations;   // of the last pass: none
+    int64_t reversed;     // of the last pass of an inverse transform its length, else 0
+    T scale;              // of the last pass
+  };
+  template <int kRadix, bool kLast, typename From, typename To>
+  static void Pass(const From& from, const To& to, const Step& s) {
+    const T* w = s.rotations;
+    for (int64_t p = 0; p < s.parts; ++p, w += 2 * (kRadix - 1)) {
+      for (int64_t q = 0; q < s.done; ++q) {
+        Number x[kRadix];
+#pragma GCC unroll 8
+        for (int j = 0; j < kRadix; ++j) x[j] = from.Load(q + s.done * (p + s.parts * j));
+        Butterfly::template Run<kRadix>(x);
+        const int64_t at = q + s.done * kRadix * p;
+#pragma GCC unroll 8
+        for (int k = 0; k < kRadix; ++k) {
+          const int64_t i = at + s.done * k;
+          if constexpr (kLast) {
+            to.Store(s.reversed == 0 || i == 0 ? i : s.reversed - i, {x[k].re * s.scale, x[k].im * s.scale});
+          } else {
+            to.Store(i, k == 0 ? x[0] : Butterfly::Rotated(x[k], w[2 * k - 2], w[2 * k - 1]));
+          }
+        }
+      }
+    }
+  }
+  template <bool kLast, typename From, typename To>
+  static void PassOf(int radix, const From& from, const To& to, const Step& s) {
+    switch (radix) {
+      case 2:
+        return Pass<2, kLast>(from, to, s);
+      case 3:
+        return Pass<3, kLast>(from, to, s);
+      case 4:
+        return Pass<4, kLast>(from, to, s);
+      case 5:
+        return Pass<5, kLast>(from, to, s);
+      case 7:
+        return Pass<7, kLast>(from, to, s);
+      default:
+        return Pass<8, kLast>(from, to, s);
+    }
+  }
+
+  // ---- the two sides ----
+  static bool IsReal(const FftLines& f, bool input) {
+    return f.kind == (input ? FftKind::kFromReal : FftKind::kToReal);
+  }
+  static bool HasAdjacentLines(const FftLines& f, bool input) {
+    return (input ? f.in : f.out).line == (IsReal(f, input) ? 1 : 2);
+  }
+  // Vectors that a side has in work memory.
+  static int64_t PlanesOf(const FftLines& f, bool input) {
+    const bool half = f.kind == (input ? FftKind::kToReal : FftKind::kFromReal);
+    return 2 * (f.length.n + (half && !f.packed ? 1 : 0));
+  }
+  // The parts of lines that are adjacent: plane j at data + (j / 2) step + (j % 2), or real ones at data + j step.
+  static int64_t OffsetOf(const FftLines& f, bool input, int64_t plane) {
+    const int64_t step = (input ? f.in : f.out).step;
+    return IsReal(f, input) ? plane * step : plane / 2 * step + plane % 2;
+  }
+  static void Gather(const FftLines& f, int64_t first, int64_t count, T* work) {
+    const T* from = static_cast<const T*>(f.in.data) + first * f.in.line;
+    const int64_t planes = PlanesOf(f, /*input=*/true);
+    if (!HasAdjacentLines(f, true)) {
+      TransposeKernel<kBytes>::Copy(from, f.in.line, count, planes, work, int64_t{kLanes});
+    } else if (count == kLanes && !IsReal(f, true)) {
+      const Pairs pairs{const_cast<T*>(from), f.in.step};
+      for (int64_t j = 0; j < planes / 2; ++j) WorkAt(work).Store(j, pairs.Load(j));
+    } else {
+      for (int64_t j = 0; j < planes; ++j) {
+        const T* at = from + OffsetOf(f, true, j);
+        for (int64_t i = 0; i < count; ++i) work[j * kLanes + i] = at[i * f.in.line];
+      }
+    }
+  }
+  static void Scatter(const FftLines& f, int64_t first, int64_t count, const T* work) {
+    T* to = static_cast<T*>(f.out.data) + first * f.out.line;
+    const int64_t planes = PlanesOf(f, /*input=*/false);
+    if (!HasAdjacentLines(f, false)) {
+      TransposeKernel<kBytes>::Copy(work, int64_t{kLanes}, planes, count, to, f.out.line);
+    } else if (count == kLanes && !IsReal(f, false)) {
+      const Pairs pairs{to, f.out.step};
+      for (int64_t j = 0; j < planes / 2; ++j) pairs.Store(j, WorkAt(const_cast<T*>(work)).Load(j));
+    } else {
+      for (int64_t j = 0; j < planes; ++j) {
+        T* at = to + OffsetOf(f, false, j);
+        for (int64_t i = 0; i < count; ++i) at[i * f.out.line] = work[j * kLanes + i];
+      }
+    }
+  }
+
+  // ---- real lines ----
+  // From the transform, times a half, of pairs of real elements to that of the elements.
+  static void TakeApart(const FftLines& f, T* work) {
+    const int64_t n = f.length.n;
+    const Planes at = WorkAt(work);
+    const T* w = static_cast<const T*>(f.turns) + 2;
+    const Number first = at.Load(0);
+    const V sum = T{2} * (first.re + first.im), difference = T{2} * (first.re - first.im);
+    at.Store(0, {sum, f.packed ? difference : V{}});
+    if (!f.packed) at.Store(n, {difference, V{}});
+    for (int64_t k = 1; k <= n / 2; ++k, w += 2) {
+      const Number a = at.Load(k), b = at.Load(n - k);
+      const Number even = {a.re + b.re, a.im - b.im};
+      const Number odd = Butterfly::Rotated({a.im + b.im, b.re - a.re}, w[0], w[1]);
+      at.Store(k, Butterfly::Sum(even, odd));
+      at.Store(n - k, {even.re - odd.re, odd.im - even.im});
+    }
+  }
+  // The other way round, times two.
+  static void PutTogether(const FftLines& f, T* work) {
+    const int64_t n = f.length.n;
+    const Planes at = WorkAt(work);
+    const T* w = static_cast<const T*>(f.turns) + 2;
+    const Number first = at.Load(0);
+    const V last = f.packed ? first.im : at.Load(n).re;
+    at.Store(0, {first.re + last, first.re - last});
+    for (int64_t k = 1; k <= n / 2; ++k, w += 2) {
+      const Number a = at.Load(k), b = at.Load(n - k);
+      const Number even = {a.re + b.re, a.im - b.im};
+      const Number odd = Butterfly::Rotated({a.re - b.re, a.im + b.im}, w[0], -w[1]);
+      at.Store(k, {even.re - odd.im, even.im + odd.re});
+      at.Store(n - k, {even.re + odd.im, odd.re - even.im});
+    }
+  }
+
+  // ---- kLanes lines, or the `count` last ones ----
+  static void PassFrom(const FftLines& f, int64_t first, bool direct, int radix, T* from, T* to, const Step& s) {
+    T* at = static_cast<T*>(f.in.data) + first * f.in.line;
+    if (!direct) return PassOf<false>(radix, WorkAt(from), WorkAt(to), s);
+    if (IsReal(f, true)) return PassOf<false>(radix, Planes{at, 2 * f.in.step, f.in.step}, WorkAt(to), s);
+    PassOf<false>(radix, Pairs{at, f.in.step}, WorkAt(to), s);
+  }
+  template <typename From>
+  static void LastPass(const FftLines& f, int64_t first, bool direct, int radix, const From& from, T* to,
+                       const Step& s) {
+    T* at = static_cast<T*>(f.out.data) + first * f.out.line;
+    if (!direct) return PassOf<true>(radix, from, WorkAt(to), s);
+    if (IsReal(f, false)) return PassOf<true>(radix, from, Planes{at, 2 * f.out.step, f.out.step}, s);
+    PassOf<true>(radix, from, Pairs{at, f.out.step}, s);
+  }
+  static void Group(const FftLines& f, int64_t first, int64_t count) {
+    T* work = static_cast<T*>(f.scratch);
+    T* other = work + 2 * kLanes * (f.length.n + 1);
+    const bool whole = count == kLanes, one = f.length.n_passes == 1;
+    // A single pass has its input in work memory.
+    const bool reads = whole && !one && HasAdjacentLines(f, true) && f.kind != FftKind::kToReal;
+    const bool writes = whole && HasAdjacentLines(f, false) && f.kind != FftKind::kFromReal;
+    if (!reads) Gather(f, first, count, work);
+    if (f.kind == FftKind::kToReal) PutTogether(f, work);
+    Step s{f.length.n, 1, static_cast<const T*>(f.length.rotations), f.inverse ? f.length.n : 0,
+           static_cast<T>(f.kind == FftKind::kFromReal ? f.scale / 2 : f.scale)};
+    for (int i = 0; i + 1 < f.length.n_passes; ++i) {
+      const int radix = f.length.radix[i];
+      s.parts /= radix;
+      PassFrom(f, first, reads && i == 0, radix, work, other, s);
+      s.rotations += 2 * (radix - 1) * s.parts;
+      s.done *= radix;
+      T* const read = work;
+      work = other;
+      other = read;
+    }
+    s.parts = 1;
+    LastPass(f, first, writes, f.length.radix[f.length.n_passes - 1], WorkAt(work), other, s);
+    if (f.kind == FftKind::kFromReal) TakeApart(f, other);
+    if (!writes) Scatter(f, first, count, other);
+  }
+  static void Run(const FftLines& f) {
+    for (int64_t i = 0; i < f.lines; i += kLanes) Group(f, i, GemmKernel<kBytes>::Min(kLanes, f.lines - i));
+  }
+};
+
+}  // namespace ricci::cpu
+#endif
