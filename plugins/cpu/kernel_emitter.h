@@ -166,6 +166,9 @@ class KernelEmitter {
   static bool IsRun(const Value& index) { return index.linear() && (index.stride == 1 || index.stride == -1); }
   V RunAddress(LLVMTypeRef t, V base, const Value& index);
   void LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& index, uint32_t index_id);
+  V LoadRun(LLVMTypeRef t, unsigned align, V p, V mask);
+  void StoreRun(V v, unsigned align, V p, V mask);
+  V MaskApart(int64_t stride, int64_t start, bool all);
   V LoadApart(LLVMTypeRef t, unsigned align, V base, const Value& index);
   void StoreTo(uint32_t dtype, V base, const Value& index, uint32_t index_id, uint32_t value_id);
   // Store instruction `id` of a range that ends at `last`; two of neighbouring elements are made by the second.

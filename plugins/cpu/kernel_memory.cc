@@ -39,14 +39,41 @@ V KernelEmitter::RunAddress(LLVMTypeRef t, V base, const Value& index) {
   return Element(t, base, first);
 }
 
-// Elements 0, stride, 2 stride, ... from as many loads as `stride`, none of which goes beyond the last of them.
+// Adjacent elements, or zeros where the mask is off; NULL: it is on.
+V KernelEmitter::LoadRun(LLVMTypeRef t, unsigned align, V p, V mask) {
+  if (mask != nullptr) {
+    return l_.Intrinsic("llvm.masked.load", {l_.vec(t), l_.ptr()},
+                        {p, l_.I32(static_cast<int>(align)), mask, LLVMConstNull(l_.vec(t))});
+  }
+  V v = LLVMBuildLoad2(l_.b, l_.vec(t), p, "");
+  LLVMSetAlignment(v, align);
+  return v;
+}
+void KernelEmitter::StoreRun(V v, unsigned align, V p, V mask) {
+  if (mask == nullptr) return LLVMSetAlignment(LLVMBuildStore(l_.b, v, p), align);
+  l_.Intrinsic("llvm.masked.store", {LLVMTypeOf(v), l_.ptr()}, {v, p, l_.I32(static_cast<int>(align)), mask});
+}
+
+// Of adjacent elements from `start` on: whether lane i is on, for element `stride` i and, with `all`, those after it up
+// to the next lane's.
+V KernelEmitter::MaskApart(int64_t stride, int64_t start, bool all) {
+  std::vector<V> from;
+  for (int64_t at = start; at < start + static_cast<int64_t>(l_.lanes); ++at) {
+    from.push_back(l_.I32(static_cast<int>(all || at % stride == 0 ? at / stride : l_.lanes)));
+  }
+  V off = LLVMConstNull(LLVMTypeOf(mask_));
+  return LLVMBuildShuffleVector(l_.b, mask_, off, LLVMConstVector(from.data(), l_.lanes), "");
+}
+
+// Elements 0, stride, 2 stride, ... from as many loads as `stride`, none of which goes beyond the last of them, or
+// accesses what is between those of lanes that are on and others.
 V KernelEmitter::LoadApart(LLVMTypeRef t, unsigned align, V base, const Value& index) {
   const auto lanes = static_cast<int64_t>(l_.lanes), last = index.stride * (lanes - 1);
   V out = nullptr;
   for (int64_t part = 0; part < index.stride; ++part) {
     const int64_t start = std::min(part * lanes, last + 1 - lanes);
-    V v = LLVMBuildLoad2(l_.b, l_.vec(t), Element(t, base, LLVMBuildAdd(l_.b, index.one, l_.I64(start), "")), "");
-    LLVMSetAlignment(v, align);
+    V p = Element(t, base, LLVMBuildAdd(l_.b, index.one, l_.I64(start), ""));
+    V v = LoadRun(t, align, p, mask_ == nullptr ? nullptr : MaskApart(index.stride, start, /*all=*/false));
     if (part == 0) {
       out = v;
       continue;
@@ -73,15 +100,9 @@ void KernelEmitter::LoadFrom(uint32_t id, uint32_t dtype, V base, const Value& i
   if (IsRun(index)) {
     const bool backwards = index.stride < 0;
     V p = RunAddress(t, base, index), mask = mask_ != nullptr && backwards ? Reversed(mask_) : mask_;
-    if (mask == nullptr) {
-      v = LLVMBuildLoad2(l_.b, l_.vec(t), p, "");
-      LLVMSetAlignment(v, Align(dtype));
-    } else {
-      v = l_.Intrinsic("llvm.masked.load", {l_.vec(t), l_.ptr()},
-                       {p, l_.I32(static_cast<int>(Align(dtype))), mask, LLVMConstNull(l_.vec(t))});
-    }
+    v = LoadRun(t, Align(dtype), p, mask);
     if (backwards) v = Reversed(v);
-  } else if (mask_ == nullptr && index.linear() && codegen::IsNear(index.stride)) {
+  } else if (index.linear() && codegen::IsNear(index.stride)) {
     v = LoadApart(t, Align(dtype), base, index);
   } else {
     V p = Element(t, base, Each(index_id));
@@ -103,19 +124,14 @@ void KernelEmitter::StoreTo(uint32_t dtype, V base, const Value& index, uint32_t
     const bool backwards = index.stride < 0;
     V p = RunAddress(t, base, index), mask = mask_ != nullptr && backwards ? Reversed(mask_) : mask_;
     if (backwards) each = Reversed(each);
-    if (mask == nullptr) {
-      LLVMSetAlignment(LLVMBuildStore(l_.b, each, p), Align(dtype));
-    } else {
-      l_.Intrinsic("llvm.masked.store", {l_.vec(t), l_.ptr()}, {each, p, l_.I32(static_cast<int>(Align(dtype))), mask});
-    }
-    return;
+    return StoreRun(each, Align(dtype), p, mask);
   }
   l_.Intrinsic("llvm.masked.scatter", {l_.vec(t), l_.vec(l_.ptr())},
                {each, Element(t, base, Each(index_id)), l_.I32(static_cast<int>(Align(dtype))), MaskOrAll()});
 }
 
 bool KernelEmitter::IsPairOfStores(const Value& index) const {
-  return spreading_ && mask_ == nullptr && index.linear() && index.stride == 2;
+  return spreading_ && index.linear() && index.stride == 2;
 }
 
 // The elements of `even` and `odd` in turn, from `index` on.
@@ -129,7 +145,8 @@ void KernelEmitter::StorePair(uint32_t dtype, V base, const Value& index, V even
     }
     V v = LLVMBuildShuffleVector(l_.b, a, b, LLVMConstVector(from.data(), l_.lanes), "");
     V at = LLVMBuildAdd(l_.b, index.one, l_.I64(static_cast<int64_t>(half) * l_.lanes), "");
-    LLVMSetAlignment(LLVMBuildStore(l_.b, v, Element(t, base, at)), Align(dtype));
+    const int64_t start = static_cast<int64_t>(half) * l_.lanes;
+    StoreRun(v, Align(dtype), Element(t, base, at), mask_ == nullptr ? nullptr : MaskApart(2, start, /*all=*/true));
   }
 }
 
