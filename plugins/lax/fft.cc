@@ -173,11 +173,11 @@ Values ByPasses(const Eqn& e, std::span<const Value> in) {
   const int64_t n = d.lengths[0];
   switch (KindOf(e)) {
     case Kind::kRfft: {
-      const Value y = fourier::Along(complex(in[0], zeros_like(in[0])), d.first, false);
+      const Value y = fourier::Alone(complex(in[0], zeros_like(in[0])), d.first, false);
       return {slice_in_dim(y, 0, n / 2 + 1, d.first)};  // exact: a half
     }
     case Kind::kIrfft:
-      return {real(fourier::Along(Completed(in[0], d.first, n), d.first, true))};
+      return {real(fourier::Alone(Completed(in[0], d.first, n), d.first, true))};
     default:
       return {fourier::Along(in[0], d.first, KindOf(e) == Kind::kIfft)};
   }

@@ -60,7 +60,8 @@ inline Shape WithLast(const Value& x, size_t dropped, Dims last) {
 inline Value Times(const Value& x, const Value& z) {
   return mul(x, broadcast_in_dim(z, x.shape(), Dims(rules::Range(x.rank())).last(static_cast<size_t>(z.rank()))));
 }
-inline Value Small(const Value& x, int64_t dim, bool inverse) {
+// As an operation of its own: code in registers, what a backend has for it, or again a program.
+inline Value Alone(const Value& x, int64_t dim, bool inverse) {
   const int64_t length[] = {x.dim(dim)};
   return fft(x, inverse ? "IFFT" : "FFT", length, x.rank() - 1 - dim);  // exact: a rank
 }
@@ -133,8 +134,8 @@ inline Value ByConvolution(const Value& x, int64_t n, bool inverse) {
   high.back() = m - n;
   const Value padded = pad(Times(x, c), full(x.builder, x.type().WithShape({}), 0), none, high, none);
   const int64_t last = x.rank() - 1;
-  const Value product = Times(Along(padded, last, false), Constant(x, filter, {&m, 1}));
-  const Value y = Times(slice(Along(product, last, true), none, limit), c);
+  const Value product = Times(Alone(padded, last, false), Constant(x, filter, {&m, 1}));
+  const Value y = Times(slice(Alone(product, last, true), none, limit), c);
   return inverse ? div(y, static_cast<double>(n)) : y;
 }
 
@@ -169,9 +170,9 @@ inline Value Reshaped(const Value& x, int64_t dim, Shape sizes, bool as_one) {
 // The result has the elements of a transform, in order, in another shape.
 inline Value ByPasses(const Value& x, int64_t dim, bool inverse) {
   const int64_t n = x.dim(dim), r = RadixOf(n), m = n / r;
-  if (n <= kFftInRegisters) return Small(x, dim, inverse);
+  if (n <= kFftInRegisters) return Alone(x, dim, inverse);
   if (r == n) return OfPrime(x, dim, inverse);
-  const Value first = Small(Reshaped(x, dim, {r, m}, false), dim, inverse);
+  const Value first = Alone(Reshaped(x, dim, {r, m}, false), dim, inverse);
   const Value flat = Reshaped(first, dim + 1, {m}, true);
   const int64_t rotated[] = {dim, dim + 1};  // exact: a rank
   const Value y = mul(flat, broadcast_in_dim(Rotations(x, n, r, m, 1, inverse), flat.shape(), rotated));

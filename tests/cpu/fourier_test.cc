@@ -74,14 +74,17 @@ TEST(Fourier, ProgramsAgreeWithTheInterpreter) {
   for (const Shaped& s : {Shaped{{5}, {64}, {}, true},
                           {{3}, {96}, {7}, true},
                           {{}, {60}, {33}, true},
-                          {{2, 9}, {34}, {}, false},      // a prime factor above 7
-                          {{3}, {48}, {}, false},         // too few lines
-                          {{40}, {4096 * 2}, {}, false},  // too long
+                          {{2, 9}, {34}, {}, false},  // a prime factor above 7
+                          {{3}, {30}, {}, false},     // too few lines
+                          {{}, {64}, {3}, false},
+                          {{}, {64}, {}, true},  // lines that are alone
+                          {{3}, {420}, {}, true},
+                          {{2}, {8192}, {}, true},
                           {{}, {16, 16}, {}, true},
                           {{3}, {20, 64}, {}, true},
-                          {{}, {32, 6 * 7}, {}, true},
+                          {{}, {32, 42}, {}, true},
                           {{2}, {2, 128}, {}, true},
-                          {{2}, {128, 2 * 2}, {}, true},
+                          {{2}, {128, 4}, {}, true},
                           {{}, {8, 16}, {}, false}}) {  // too small
     ExpectAgreement(s, {"FFT", "IFFT", "RFFT", "IRFFT"});
   }
@@ -94,6 +97,25 @@ TEST(Fourier, OtherTransformsAreByDimensions) {
     ExpectAgreement(s, {"FFT", "IRFFT"});
   }
   ExpectAgreement({{4}, {6, 45}, {}, false}, {"RFFT", "IRFFT"});  // real ones of an odd length
+}
+// Each transform is a call, so what a program transforms again and again needs no code of its own.
+TEST(Fourier, TransformsNeedNoKernels) {
+  ProgramRunner r;
+  std::string text = "program f(%x0: f32[64,64]) {";
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    text += " %s" + n + ": f32[64,64] = sin(%x" + n + ") %z" + n + ": c64[64,33] = fft(%s" + n +
+            ") fft_type=\"RFFT\" fft_lengths=[64,64] %x" + next + ": f32[64,64] = fft(%z" + n +
+            ") fft_type=\"IRFFT\" fft_lengths=[64,64]";
+  }
+  const std::string plan = r.Dump(r.Parse(text + " return %x12 }"), "plan", "cpu");
+  const auto count = [&](std::string_view word) {
+    int n = 0;
+    for (size_t at = plan.find(word); at != std::string::npos; at = plan.find(word, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("  library "), 24);
+  EXPECT_EQ(count("  kernel "), 12);
 }
 // Rows that are next to one of NaN or of large numbers are what they are alone.
 TEST(Fourier, LinesDoNotMix) {

@@ -68,4 +68,45 @@ TEST(NearSteps, PartsOfComplexNumbers) {
   }
 }
 
+// Rows that end within a vector, with a factor of each row and one of each column, so that rows stay apart: nothing is
+// gathered, and nothing after the end of a row is touched.
+TEST(NearSteps, RowsOfComplexNumbersThatEndWithinAVector) {
+  ProgramRunner r;
+  for (const int64_t n : {9, 17, 20, 31, 33, 49, 65}) {
+    for (const int64_t bits : {32, 64}) {
+      const auto real = [&](const std::string& dims) { return base::Cat("f", bits, "[", dims, "]"); };
+      const auto pair = [&](const std::string& dims) { return base::Cat("c", 2 * bits, "[", dims, "]"); };
+      const std::string columns = base::Cat(n), both = base::Cat("5,", n);
+      const Program f =
+          r.Parse(base::Cat("program f(%a: ", real(both), ", %b: ", real(both), ", %r: ", real("5"),
+                            ", %c: ", real(columns), ") { %x: ", pair(both), " = complex(%a, %b) %s: ", pair(both),
+                            " = optimization_barrier(%x) %h: ", pair("5"), " = complex(%r, %r) %k: ", pair(columns),
+                            " = complex(%c, %c) %i: ", pair(both), " = broadcast_in_dim(%h) shape=[", both,
+                            "] broadcast_dimensions=[0] %l: ", pair(both), " = broadcast_in_dim(%k) shape=[", both,
+                            "] broadcast_dimensions=[1] %y: ", pair(both), " = mul(%s, %i) %z: ", pair(both),
+                            " = mul(%y, %l) %t: ", pair(both), " = optimization_barrier(%z) %p: ", real(both),
+                            " = real(%t) %q: ", real(both), " = imag(%t) return %p, %q }"));
+      const std::string code = r.Dump(f, "assembly", "cpu");
+      EXPECT_EQ(code.find("gather"), std::string::npos) << n;
+      EXPECT_EQ(code.find("scatter"), std::string::npos) << n;
+      r.RunEverywhere(f, {Counted(5 * n, "f32"), Counted(5 * n, "f32"), Counted(5, "f32"), Counted(n, "f32")}, 1e-5);
+    }
+  }
+}
+// Every other coordinate of such rows.
+TEST(NearSteps, RowsThatEndWithinAVector) {
+  ProgramRunner r;
+  for (const int64_t step : {2, 3, 4}) {
+    for (const int64_t n : {9, 17, 31, 49}) {
+      const int64_t size = step * (n - 1) + 1;
+      const std::string rows = base::Cat("f32[5,", n, "]");
+      const Program f = r.Parse(base::Cat("program f(%x: f32[5,", size, "], %r: f32[5]) { %s: ", rows,
+                                          " = slice(%x) start_indices=[0,0] limit_indices=[5,", size, "] strides=[1,",
+                                          step, "] %b: ", rows, " = broadcast_in_dim(%r) shape=[5,", n,
+                                          "] broadcast_dimensions=[0] %y: ", rows, " = mul(%s, %b) return %y }"));
+      r.RunEverywhere(f, {Counted(5 * size, "f32"), Counted(5, "f32")}, 1e-6);
+    }
+  }
+}
+
 }}  // namespace ricci::testing
