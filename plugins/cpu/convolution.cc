@@ -167,7 +167,7 @@ bool PlanConvolution(const ricci_op* op, Product& p) {
 
 // Windows are packed once for each tile of features, vectors where they have runs of adjacent elements.
 double TileCycles(const ConvolutionShape& shape) {
-  constexpr double kAdjacent = 0.2, kApart = 2.5, kPadded = 0.6;  // for an element that is packed, or padded first
+  constexpr double kAdjacent = 0.2, kApart = 2.5, kPadded = 4;  // for an element that is packed, or padded first
   constexpr int64_t kShortRun = 8;
   const Convolution c = OfPadded(shape);
   const Roles r = RolesOf(c);

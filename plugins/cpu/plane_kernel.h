@@ -28,7 +28,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
 
   static constexpr int kSums = kBytes == 64 ? 24 : 12;  // vectors that stay in registers
   static constexpr int kMaxVectors = 4;
-  static constexpr int kSumRows = 4, kSumShifts = kSums / kSumRows;
+  static constexpr int kSumRows = 6, kMaxShifts = 6;  // of runs that are summed; rows are aligned, shifted runs not
 
   // ---- copies between arrays and planes ----
   template <typename T, int... kLane>
@@ -248,21 +248,21 @@ struct PlaneKernel : VectorKernel<kBytes> {
 #pragma GCC unroll 8
     for (int j = 0; j < kShifts; ++j) {
       at[j] = planes + from[j];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum[i][j] = Vector<T>{};
     }
     for (int64_t q = 0; q < length; q += kLanes<T>) {
       Vector<T> left[kRows];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) left[i] = Load(rhs + i * rhs_stride + q);
 #pragma GCC unroll 8
       for (int j = 0; j < kShifts; ++j) {
         const Vector<T> right = Masked<T>(Load(at[j] + q), mask + q);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int i = 0; i < kRows; ++i) sum[i][j] += left[i] * right;
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
       for (int j = 0; j < kShifts; ++j) sums[i * sums_stride + which[j]] += Across<T>(sum[i][j]);
@@ -273,17 +273,21 @@ struct PlaneKernel : VectorKernel<kBytes> {
                          const int64_t* from, const int64_t* which, T* sums, int64_t sums_stride);
   template <typename T>
   struct SumBlocks {
-    SumFn<T> at[kSumRows][kSumShifts];
+    SumFn<T> at[kSumRows][kMaxShifts];
   };
-  template <typename T, int... kShift>
-  static constexpr SumBlocks<T> SumBlocksOf(std::integer_sequence<int, kShift...>) {
-    return {{{SumBlock<T, 1, kShift + 1>...},
-             {SumBlock<T, 2, kShift + 1>...},
-             {SumBlock<T, 3, kShift + 1>...},
-             {SumBlock<T, 4, kShift + 1>...}}};
+  static constexpr int ShiftsOf(int rows) { return kSums / rows < kMaxShifts ? kSums / rows : kMaxShifts; }
+  template <typename T, int kRows, int kShifts>
+  static constexpr SumFn<T> SumOf() {
+    if constexpr (kShifts <= ShiftsOf(kRows)) return SumBlock<T, kRows, kShifts>;
+    return nullptr;
+  }
+  template <typename T, int... kRow>
+  static constexpr SumBlocks<T> SumBlocksOf(std::integer_sequence<int, kRow...>) {
+    return {{{SumOf<T, kRow + 1, 1>(), SumOf<T, kRow + 1, 2>(), SumOf<T, kRow + 1, 3>(), SumOf<T, kRow + 1, 4>(),
+              SumOf<T, kRow + 1, 5>(), SumOf<T, kRow + 1, 6>()}...}};
   }
   template <typename T>
-  static constexpr SumBlocks<T> kSumBlocks = SumBlocksOf<T>(std::make_integer_sequence<int, kSumShifts>());
+  static constexpr SumBlocks<T> kSumBlocks = SumBlocksOf<T>(std::make_integer_sequence<int, kSumRows>());
 
   // rhs as runs, `stride` apart, zeros where there are no places; and which of their elements are places.
   template <typename T>
@@ -309,7 +313,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
   static void SumPhase(const PlaneTile& t, const PlanePhase& p, const T* planes, T* runs, Mask<T>* mask, T* sums) {
     const int64_t length = Ceil(Length(t, p), kLanes<T>) * kLanes<T>, n_sums = t.others.count * t.n_sums;
     const int64_t rows = Ceil(t.features, Ceil(t.features, kSumRows)), all = t.others.count * p.meetings;
-    const int64_t shifts = Ceil(all, Ceil(all, kSumShifts));
+    const int64_t shifts = Ceil(all, Ceil(all, ShiftsOf(static_cast<int>(rows))));
     FillRuns(t, p, length, runs, mask);
     for (int64_t j = 0; j < all; j += shifts) {
       for (int64_t i = 0; i < t.features; i += rows) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTaskWork = int64_t{1} << 21;      // of one task at least, if there is more than one
 constexpr int64_t kUnits = 4;                        // wanted, if each has that much work
-constexpr int64_t kCached = int64_t{384} << 10;      // bytes of what a unit copies: they stay in the second-level cache
+constexpr int64_t kCached = int64_t{512} << 10;      // bytes of what a unit copies: they stay in the second-level cache
 constexpr int64_t kMostCached = int64_t{1} << 20;    // and if it cannot be cut
 constexpr int64_t kMostSize = int64_t{1} << 31;      // of a dimension, a step, padding, or a plane
 constexpr int64_t kMostMeetings = int64_t{1} << 16;  // tried along a dimension
@@ -87,21 +87,25 @@ int64_t Evenly(int64_t all, int64_t part) {
   const int64_t parts = (all + part - 1) / part;
   return (all + parts - 1) / parts;
 }
-// Halves what a unit copies; false: it cannot be cut.
-bool Halve(PlanePlan& p) {
-  constexpr int64_t kShortRun = 1024;  // elements: longer ones make up for what a sum along a run costs at its end
-  const bool short_run = !p.map && p.Distance() < 2 * kShortRun;
-  if (p.run_chunk > 1 && !short_run) {
-    p.run_chunk = Evenly(p.run.size, (p.run_chunk + 1) / 2);
-  } else if (!p.map && p.others_chunk > 1) {
-    p.others_chunk = Evenly(p.others.size, (p.others_chunk + 1) / 2);
-  } else if (p.run_chunk > 1) {
+// The parts of a run that are copied together; false: it cannot be cut.
+bool HalveRun(PlanePlan& p) {
+  if (p.run_chunk > 1) {
     p.run_chunk = Evenly(p.run.size, (p.run_chunk + 1) / 2);
   } else if (p.layout.chunk > 1) {
     p.layout.Cut(Evenly(p.layout.dims[0].MostPlaces(), (p.layout.chunk + 1) / 2));
   } else {
     return false;
   }
+  return true;
+}
+// What a unit copies. If runs are summed, rhs is copied for each chunk of results, and a short run does not make up for
+// what a sum costs at its end.
+bool Halve(PlanePlan& p) {
+  constexpr int64_t kShortRun = 512;  // elements
+  if (p.map) return HalveRun(p);
+  if (p.Distance() >= 2 * kShortRun && HalveRun(p)) return true;
+  if (p.others_chunk == 1) return HalveRun(p);
+  p.others_chunk = Evenly(p.others.size, (p.others_chunk + 1) / 2);
   return true;
 }
 

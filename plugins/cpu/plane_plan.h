@@ -20,8 +20,9 @@ struct PlanePlan {
   int64_t run_chunk = 1, others_chunk = 1;  // images of a tile
   int64_t units = 1, units_per_task = 1, group_units = 1;
 
-  int64_t Distance() const { return run_chunk * layout.PlaneElements(); }  // from plane to plane
-  int64_t ImagePlanes() const { return layout.Planes() * Distance(); }     // of one of `others`
+  // From plane to plane: an odd number of groups of 16, or many planes would fall into the same lines of a cache.
+  int64_t Distance() const { return ((run_chunk * layout.PlaneElements() + 15) / 16 | 1) * 16; }
+  int64_t ImagePlanes() const { return layout.Planes() * Distance(); }  // of one of `others`
   int64_t RunChunks() const { return (run.size + run_chunk - 1) / run_chunk; }
   int64_t OthersChunks() const { return (others.size + others_chunk - 1) / others_chunk; }
 };

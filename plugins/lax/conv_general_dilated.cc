@@ -3,7 +3,7 @@
 // Bilinear, and each cotangent is a convolution again (the rules of JAX): with the dilation of lhs and the strides
 // exchanged for lhs; with batch and feature exchanged, and rhs dilation and strides, for rhs. A batch of lhs joins its
 // batch, a batch of rhs the output features, and one of both the groups. Large ones with padding or dilation of lhs are
-// padded first, so that a library may read windows where they lie.
+// padded first if no library takes them as they are, so that one may read windows where they lie.
 #include "conv_dims.hpp"
 #include "reduction_parts.hpp"
 

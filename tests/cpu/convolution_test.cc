@@ -137,6 +137,18 @@ TEST(PlaneConvolution, LargeImagesAreCut) {
   Check(r, "f64", {{17, 20, 11, 12}, {3, 20, 10, 11}, "padding=[0,1,1,0]"}, kNhwc);
 }
 
+// The cotangent of lhs, of a convolution with a stride, is one call: nothing is padded, and no gap is multiplied.
+TEST(PlaneConvolution, PadsNothingFirst) {
+  ProgramRunner r;
+  const Program f = r.Parse(
+      "program f(%x: f32[8,16,12,12], %w: f32[16,6,3,3]) {\n"
+      "  %y: f32[8,6,24,24] = conv_general_dilated(%x, %w) rhs_spec=[1,0,2,3] lhs_dilation=[2,2] padding=[2,1,2,1]\n"
+      "  return %y\n}");
+  const std::string plan = r.Dump(f, "plan", "cpu");
+  EXPECT_NE(plan.find("library 0"), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("kernel"), std::string::npos) << plan;
+}
+
 // What is too small stays a generated loop, which fuses.
 TEST(TiledConvolution, SmallOnesAreLoops) {
   const Case kCases[] = {{{1, 2, 6, 6}, {3, 2, 3, 3}, "padding=[1,1,1,1]", false},

@@ -41,6 +41,13 @@ constexpr const char* kPrograms[] = {
     "program batched(%x: f32[1000,257]) { %0: bf16[1000,257] = convert_element_type(%x) new_dtype=bf16"
     "  %1: bf16[4,250,257] = reshape(%0) new_sizes=[4,250,257]  %2: bf16[4,250,250] = dot_general(%1, %1)"
     " lhs_contract=[2] rhs_contract=[2] lhs_batch=[0] rhs_batch=[0]  return %2 }",
+    "program windows(%x: f32[1000,257]) { %0: f32[20,50,257] = reshape(%x) new_sizes=[20,50,257]"
+    "  %1: f32[2,4,257] = slice(%0) start_indices=[0,0,0] limit_indices=[2,4,257]  %2: f32[2056] = reshape(%1)"
+    " new_sizes=[2056]  %3: f32[2000] = slice(%2) start_indices=[0] limit_indices=[2000]"
+    "  %w: f32[8,50,5] = reshape(%3) new_sizes=[8,50,5]"
+    "  %4: f32[20,8,257] = conv_general_dilated(%0, %w) padding=[2,2]"
+    "  %5: f32[50,8,5] = conv_general_dilated(%0, %4) padding=[2,2] lhs_spec=[1,0,2] rhs_spec=[1,0,2]"
+    "  return %4, %5 }",
     "program factors(%x: f32[1000,257]) { %0: f32[5,200,257] = reshape(%x) new_sizes=[5,200,257]"
     "  %l: f32[5,200,257], %p: i32[5,200], %r: i32[5,200] = lu(%0) return %l, %p, %r }",
     "program solutions(%x: f32[1000,257]) { %s: f32[] = constant 0.01  %b: f32[1000,257] = broadcast_in_dim(%s)"
