@@ -10,7 +10,7 @@ PYTHON=${PYTHON:-python3}
 first() {
   for file in "$@"; do [ ! -e "$file" ] || { echo "$file"; return; }; done
 }
-in_cache() { ldconfig -p 2>/dev/null | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'; }
+in_cache() { PATH=$PATH:/sbin ldconfig -p 2>/dev/null | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'; }
 packages() { "$PYTHON" -c 'import nvidia; print(*nvidia.__path__, sep="\n")' 2>/dev/null; }
 
 if [ -z "$DRIVER" ]; then

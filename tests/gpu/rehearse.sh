@@ -1,6 +1,6 @@
 #!/bin/bash
-# day.sh on the simulated GPU: bash rehearse.sh BUILD STANDIN PYTHON. Whether the scripts work, not what a GPU does: programs are
-# small and few, and times mean nothing. A stage that fails is part of it.
+# day.sh on the simulated GPU: bash rehearse.sh BUILD STANDIN PYTHON. Whether the scripts work, not what a GPU does:
+# programs are small and few, and times mean nothing. A stage that fails is part of it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 standin=$2 python=$3
