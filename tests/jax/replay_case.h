@@ -31,7 +31,8 @@ std::vector<Case> ReadCases(std::string_view file, std::string& error);
 // Type as in program text.
 std::string TypeText(uint32_t dtype, const std::vector<int64_t>& dims);
 
-// Empty if `got` (all numbers of the type of `want`) is close enough, else the first `shown` differences and how many there are.
+// Empty if `got` (all numbers of the type of `want`) is close enough, else the first `shown` differences and how many
+// there are.
 std::string Difference(const Array& want, const void* got, size_t shown);
 
 }  // namespace replay

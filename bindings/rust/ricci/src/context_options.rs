@@ -8,7 +8,7 @@ use ricci_sys as sys;
 /// ```
 /// # use ricci::{Context, ContextOptions};
 /// # fn main() -> ricci::Result<()> {
-/// let ctx = Context::with(&ContextOptions { options: &[("threads", "2"), ("cpu.affinity", "0")], ..Default::default() })?;
+/// let ctx = Context::with(&ContextOptions { options: &[("threads", "2"), ("cpu.debug", "gdb")], ..Default::default() })?;
 /// # Ok(())
 /// # }
 /// ```

@@ -7,7 +7,7 @@ fn with(options: &[(&str, &str)]) -> Result<Context> {
 
 #[test]
 fn options_are_set_before_plugins_which_read_their_own() -> Result<()> {
-    let ctx = with(&[("threads", "1"), ("cpu.affinity", "0")])?;
+    let ctx = with(&[("threads", "1"), ("cpu.debug", "gdb")])?;
     let code = ctx.trace("f", F32.shape(&[2]), |x| x * 2.0)?.compile()?;
     assert_eq!(code.run(&[&ctx.array(&[1.0f32, 2.0], &[2])?])?[0].to_vec::<f32>()?, [2.0, 4.0]);
     Ok(())
