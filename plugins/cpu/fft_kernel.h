@@ -124,6 +124,8 @@ struct FftKernel {
   static void Gather(const FftLines& f, int64_t first, int64_t count, T* work) {
     const T* from = static_cast<const T*>(f.in.data) + first * f.in.line;
     const int64_t planes = PlanesOf(f, /*input=*/true);
+    // Empty lanes compute too, and with whatever is in memory they may take a hundred times as long.
+    for (int64_t j = 0; j < planes && count != kLanes; ++j) Vectors::Store(work + j * kLanes, V{});
     if (!HasAdjacentLines(f, true)) {
       TransposeKernel<kBytes>::Copy(from, f.in.line, count, planes, work, int64_t{kLanes});
     } else if (count == kLanes && !IsReal(f, true)) {

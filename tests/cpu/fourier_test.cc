@@ -96,7 +96,8 @@ TEST(Fourier, OtherTransformsAreByDimensions) {
                           {{}, {20, 64}, {3}, true}}) {
     ExpectAgreement(s, {"FFT", "IRFFT"});
   }
-  ExpectAgreement({{4}, {6, 45}, {}, false}, {"RFFT", "IRFFT"});  // real ones of an odd length
+  ExpectAgreement({{4}, {6, 45}, {}, true}, {"RFFT", "IRFFT"});  // real ones of an odd length
+  ExpectAgreement({{4}, {254}, {}, true}, {"FFT", "RFFT"});      // a large prime factor, by a convolution
 }
 // Each transform is a call, so what a program transforms again and again needs no code of its own.
 TEST(Fourier, TransformsNeedNoKernels) {
