@@ -10,7 +10,7 @@
 #include "codegen/schedule.h"
 #include "convolution.h"
 #include "debug_info.h"
-#include "fourier.h"
+#include "fourier_library.h"
 #include "gemm.h"
 #include "jit.h"
 #include "kernel_codegen.h"

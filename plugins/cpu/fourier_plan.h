@@ -1,4 +1,4 @@
-// How a Fourier transform is made of lines: what fourier.cc runs, from types and attributes.
+// How a Fourier transform is made of lines: what fourier_library.cc runs, from types and attributes.
 #ifndef RICCI_CPU_FOURIER_PLAN_H_
 #define RICCI_CPU_FOURIER_PLAN_H_
 #include "library_op.h"

@@ -4,7 +4,7 @@
 // A task is some lines, one line that is alone or one plane, by shape alone, so bits do not depend on the thread count.
 // A line that is alone is transformed as a matrix, so that its columns and rows fill vectors. Of a real plane the two
 // columns that come from the real ends of rows are transformed as one, so the columns fill vectors.
-#include "fourier.h"
+#include "fourier_library.h"
 
 #include <algorithm>
 

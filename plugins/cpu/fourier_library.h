@@ -1,6 +1,6 @@
 // Fourier transforms by lines that fill vectors: a library lowering of fft.
-#ifndef RICCI_CPU_FOURIER_H_
-#define RICCI_CPU_FOURIER_H_
+#ifndef RICCI_CPU_FOURIER_LIBRARY_H_
+#define RICCI_CPU_FOURIER_LIBRARY_H_
 #include "ricci/primitive.h"
 
 namespace ricci::cpu {
