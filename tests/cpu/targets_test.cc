@@ -91,7 +91,7 @@ recurrent
   kernel counter_next: 8 lanes over inner loops
 small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes
-  kernel vmap: 8 lanes over the domain, tasks of 64 of 256 rows
+  kernel vmap: 16 lanes over the domain, tasks of 64 of 256 rows
 halving
   vmap of 256 (f32[256]) at test:1: batched
   while at test:1: plan
@@ -131,7 +131,7 @@ recurrent
   kernel counter_next: 16 lanes over inner loops
 small matrices
   vmap of 256 (f32[256,4,4], f32[256,4,4]) at test:1: lanes
-  kernel vmap: 16 lanes over the domain, tasks of 64 of 256 rows
+  kernel vmap: 32 lanes over the domain, tasks of 128 of 256 rows
 halving
   vmap of 256 (f32[256]) at test:1: batched
   while at test:1: plan
