@@ -33,7 +33,7 @@ class Scheduler {
     FindSplit();
     CountUnits();
     if (s_.split == 0 && !s_.rows_together && s_.pieces.empty() && s_.squares.empty() && !s_.copied && s_.shared == 0)
-      s_.regions = CutRegions(k_, blocks_, cuts_.region_code);
+      s_.regions = CutRegions(k_, blocks_, {cuts_.shared_code, cuts_.region_code});
     return std::move(s_);
   }
 
@@ -307,12 +307,20 @@ Cost CostInPlan(const KernelSchedule& s) {
   return {s.cost.cycles * (s.units > s.grain ? kSeveralThreads : 1), s.cost.code};
 }
 
+static std::string TextOf(const Regions& regions) {
+  std::string text = ", " + std::to_string(regions.functions.size()) + " regions";
+  const auto shared = std::ranges::count_if(regions.calls, [](const Part& p) { return p.same == p.first; });
+  if (shared != 0)
+    text += ", " + std::to_string(regions.calls.size()) + " calls of " + std::to_string(shared) + " shared functions";
+  return text;
+}
+
 std::string ToText(const KernelSchedule& s) {
   std::string text = std::to_string(s.lanes) + (s.over_domain ? " lanes over the domain" : " lanes over inner loops");
   if (s.rows_together) text += ", rows together";
   if (!s.squares.empty()) text += ", squares of " + std::to_string(s.squares.size()) + " transposed";
   if (!s.pieces.empty()) text += ", " + std::to_string(s.pieces.size()) + " pieces";
-  if (!s.regions.empty()) text += ", " + std::to_string(s.regions.size()) + " regions";
+  if (!s.regions.functions.empty()) text += TextOf(s.regions);
   if (s.split != 0) text += ", " + std::to_string(s.chunks) + " chunks of %" + std::to_string(s.split);
   if (s.copied)
     text += ", " + std::to_string(s.chunks) + " chunks with copies of " + std::to_string(s.units) + " elements";

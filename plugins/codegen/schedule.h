@@ -16,6 +16,7 @@ namespace ricci::codegen {
 struct Cuts {
   PieceLimits pieces;
   int64_t region_code = kRegionCode;  // instructions in the code of one function, about
+  int64_t shared_code = kSharedCode;  // and of one for parts of a kernel that are equal, at least
   int64_t chunk = 1 << 16;            // elements of one chunk of a long reduction or scan; a multiple of all lanes
   double copy_cycles = 32;            // of work that make another copy of an element worthwhile
   double task_cycles = 1 << 15;       // of one task; handing it over costs about 5,000
@@ -30,7 +31,7 @@ struct KernelSchedule {
   bool rows_together = false;     // the rows of the dimension before the innermost are computed together
   std::vector<Piece> pieces;      // of the domain, each with code of its own; empty: it is whole
   std::vector<uint32_t> squares;  // loads that are transposed, where points are computed in squares; sorted
-  std::vector<Region> regions;    // functions of their own; empty: the kernel is one
+  Regions regions;                // functions of their own, and calls of shared ones; empty: the kernel is one function
 
   // A top-level REDUCE or SCAN that is split over tasks, or 0: chunks of `chunk_length` trips, `chunks` for each row
   // (for a SCAN, for each point: then units are chunks, and the combined elements of each chunk are known before they

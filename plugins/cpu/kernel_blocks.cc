@@ -9,78 +9,84 @@
 namespace ricci::cpu {
 
 void KernelEmitter::Range(uint32_t first, uint32_t last) {
-  for (uint32_t i = first; i < last; ++i) {
+  const bool of_region = regions_.number != 0 && regions_.first == first;
+  for (uint32_t i = first; i < last && !done_; ++i) {
     if (l_.debug != nullptr) l_.debug->At(k_.locations == nullptr ? 0 : k_.locations[i]);
-    if (IsRegion(i)) {
-      i = CallRegion(i);
-      continue;
-    }
-    const ricci_inst& inst = k_.insts[i];
-    if (facts_ != nullptr && IsKnown(i)) continue;
-    switch (inst.op) {
-      case RICCI_K_NOP:
-      case RICCI_K_DOMAIN:
-      case RICCI_K_ASSUME_LESS:
-        break;
-      case RICCI_K_CONST:
-        Put(i, {Constant(inst.dtype, inst.imm), nullptr, 0});
-        break;
-      case RICCI_K_LOAD:
-        if (IsSquareLoad(i)) {
-          LoadSquare(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a));
-          break;
-        }
-        LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
-        break;
-      case RICCI_K_STORE:
-        if (together_ != 0) {
-          postponed_.push_back({i, At(inst.a), At(inst.b)});
-        } else {
-          Store(i, last);
-        }
-        break;
-      case RICCI_K_COMBINE:
-        Update(i);
-        break;
-      case RICCI_K_LOCAL:
-        DeclareLocal(i);
-        ClearSwitchedOff(i);
-        break;
-      case RICCI_K_GET:
-        Get(i);
-        break;
-      case RICCI_K_SET:
-        Set(i);
-        break;
-      case RICCI_K_CHECK:
-        Check(inst);
-        break;
-      case RICCI_K_FOR:
-        i = For(i);
-        break;
-      case RICCI_K_WHILE:
-        i = While(i);
-        break;
-      case RICCI_K_IF:
-        i = If(i);
-        break;
-      case RICCI_K_SCAN:
-        i = i == schedule_.split ? ScanChunk(i) : Scan(i);
-        if (done_) return;
-        break;
-      case RICCI_K_PREFIX:
-        Prefixes(i);
-        i += static_cast<uint32_t>(scan_.states.size()) - 1;
-        break;
-      case RICCI_K_REDUCE:
-        i = i == schedule_.split ? Split(i) : Reduce(i);
-        if (done_) return;
-        break;
-      default:
-        Scalar(i);
-        break;
-    }
+    const uint32_t begin = i;
+    if (of_region) BeginItem();
+    i = Item(i, last);
+    if (of_region && regions_.code == nullptr) Export(begin, i + 1, last);
   }
+}
+
+// Instruction `i` of a range that ends at `last`, with the block that it opens. Returns the last instruction of that.
+uint32_t KernelEmitter::Item(uint32_t i, uint32_t last) {
+  if (IsRegion(i)) return CallRegion(i);
+  if (IsPart(i)) return CallPart(i);
+  if (facts_ != nullptr && IsKnown(i)) return i;
+  const ricci_inst& inst = k_.insts[i];
+  switch (inst.op) {
+    case RICCI_K_NOP:
+    case RICCI_K_DOMAIN:
+    case RICCI_K_ASSUME_LESS:
+      break;
+    case RICCI_K_CONST:
+      Put(i, {Constant(inst.dtype, inst.imm), nullptr, 0});
+      break;
+    case RICCI_K_LOAD:
+      if (IsSquareLoad(i)) {
+        LoadSquare(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a));
+        break;
+      }
+      LoadFrom(i, inst.dtype, Buffer(static_cast<size_t>(inst.imm)), At(inst.a), inst.a);
+      break;
+    case RICCI_K_STORE:
+      if (together_ != 0) {
+        postponed_.push_back({i, At(inst.a), At(inst.b)});
+      } else {
+        Store(i, last);
+      }
+      break;
+    case RICCI_K_COMBINE:
+      Update(i);
+      break;
+    case RICCI_K_LOCAL:
+      DeclareLocal(i);
+      ClearSwitchedOff(i);
+      break;
+    case RICCI_K_GET:
+      Get(i);
+      break;
+    case RICCI_K_SET:
+      Set(i);
+      break;
+    case RICCI_K_CHECK:
+      Check(inst);
+      break;
+    case RICCI_K_FOR:
+      i = For(i);
+      break;
+    case RICCI_K_WHILE:
+      i = While(i);
+      break;
+    case RICCI_K_IF:
+      i = If(i);
+      break;
+    case RICCI_K_SCAN:
+      i = i == schedule_.split ? ScanChunk(i) : Scan(i);
+      break;
+    case RICCI_K_PREFIX:
+      Prefixes(i);
+      i += static_cast<uint32_t>(scan_.states.size()) - 1;
+      break;
+    case RICCI_K_REDUCE:
+      i = i == schedule_.split ? Split(i) : Reduce(i);
+      break;
+    default:
+      Scalar(i);
+      break;
+  }
+  return i;
 }
 
 bool KernelEmitter::IsKnown(uint32_t& i) {

@@ -103,19 +103,46 @@ class KernelEmitter {
   void PrepareRegions();
   bool IsRegion(uint32_t id) const { return !regions_.last.empty() && regions_.number == 0 && regions_.last[id] != 0; }
   bool IsShared(uint32_t local) const { return !regions_.shared.empty() && regions_.shared[local] != 0; }
-  // Emits the region that begins there as a function of its own, and calls it. Returns its last instruction.
+  // Emits a call of the region that begins there, and the function unless there is one. Returns its last instruction.
   uint32_t CallRegion(uint32_t first);
+  V MakeRegion(uint32_t first, uint32_t last);
+  void EmitCall(V region, uint32_t first, uint32_t last);
   void Region(uint32_t first, uint32_t last);
   void ForgetLocals(uint32_t first, uint32_t last);
-  void Export(uint32_t first, uint32_t last);
+  // From here on what an item of the region reads of others is loaded before it.
+  void BeginItem();
+  void PositionBeforeItem();
+  // Stores what instructions [first, next) of a region that ends at `last` have computed for others.
+  void Export(uint32_t first, uint32_t next, uint32_t last);
   void StoreImports();
+  Value Imported(uint32_t id, uint64_t at);
   uint64_t PlaceBytes(uint32_t id, const Value& v);
-  V PlaceOf(uint32_t id);
+  V ScratchAt(uint64_t at);
+  void StoreValue(uint64_t at, uint32_t dtype, const Value& v);
+  Value LoadValue(uint64_t at, uint32_t dtype, const Value& like);
   void ToFrame(uint32_t id, const Value& v);
   Value FromFrame(uint32_t id, const Value& like);
   void TakePlace(uint32_t id, uint64_t bytes, uint32_t until);
   void FreePlaces(uint32_t before);
   uint64_t TakeScratch(uint64_t bytes);
+
+  // ---- parts that share code ----
+
+  void PrepareParts();
+  bool IsPart(uint32_t id) const {
+    return !regions_.same.empty() && regions_.same[id] != 0 && regions_.code == nullptr && facts_ == nullptr;
+  }
+  // Emits the call of the part that begins there. Returns its last instruction.
+  uint32_t CallPart(uint32_t first);
+  // The function that the part calls, which is made unless there is one.
+  const Regions::Code& SharedCode(uint32_t first, uint32_t last);
+  bool Serves(const Regions::Code& code, uint32_t first, uint32_t last) const;
+  std::vector<uint32_t> ArgumentsFor(const Regions::Code& code, uint32_t first, uint32_t last) const;
+  // Value `id` from outside of the code that is being made.
+  Value Argument(uint32_t id);
+  void StoreArguments(const Regions::Code& code, uint32_t first, uint32_t last);
+  void StoreResults(uint32_t first, uint32_t last);
+  void TakeResults(const Regions::Code& code, uint32_t first, uint32_t last);
 
   // ---- functions ----
 
@@ -183,6 +210,8 @@ class KernelEmitter {
   void DeclareLocal(uint32_t id);
   void ClearSwitchedOff(uint32_t id);
   V Memory(const Local& local);
+  // Private array `id`, as the code being emitted sees it.
+  Local LocalAt(uint32_t id);
   void Get(uint32_t id);
   V LaneAddress(uint32_t index_id) {  // index * lanes + lane
     return LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, Each(index_id), l_.Splat(l_.I64(l_.lanes)), ""), l_.LaneNumbers(), "");
@@ -205,6 +234,7 @@ class KernelEmitter {
   // ---- blocks ----
 
   void Range(uint32_t first, uint32_t last);
+  uint32_t Item(uint32_t i, uint32_t last);
   void Check(const ricci_inst& inst);
   uint32_t For(uint32_t id);
   uint32_t ForSpread(uint32_t id, uint32_t close);

@@ -158,7 +158,7 @@ void KernelEmitter::Store(uint32_t id, uint32_t last) {
   if (first != 0) return StorePair(dtype, base, At(k_.insts[first].a), Each(k_.insts[first].b), Each(inst.b));
   const uint32_t second = codegen::NextElementStore(k_, id);
   bool pair = second != 0 && second < last && IsPairOfStores(index);
-  for (uint32_t i = id + 1; pair && i <= second; ++i) pair = !IsRegion(i);
+  for (uint32_t i = id + 1; pair && i <= second; ++i) pair = !IsRegion(i) && !IsPart(i);
   if (pair) {
     first_of_pair_ = id;
     return;
@@ -195,7 +195,7 @@ uint64_t KernelEmitter::TakeScratch(uint64_t bytes) {
 // Lanes that are switched off compute too, and their operands affect the time: with whatever is in memory, sines of
 // huge numbers and sums of subnormal ones take a hundred times as long.
 void KernelEmitter::ClearSwitchedOff(uint32_t id) {
-  const Local& local = locals_[id];
+  const Local local = LocalAt(id);
   if (!local.per_lane || mask_ == nullptr || masked_depth_ == 0) return;
   const ricci_inst& inst = k_.insts[id];
   const LLVMTypeRef t = l_.vec(MemoryType(l_, inst.dtype));
@@ -219,7 +219,7 @@ V KernelEmitter::Memory(const Local& local) {
 
 void KernelEmitter::Get(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
-  const Local& local = locals_[inst.a];
+  const Local local = LocalAt(inst.a);
   const Value index = At(inst.b);
   if (!local.per_lane) return LoadFrom(id, inst.dtype, Memory(local), index, inst.b);
   const LLVMTypeRef t = MemoryType(l_, inst.dtype);
@@ -236,7 +236,7 @@ void KernelEmitter::Get(uint32_t id) {
 
 void KernelEmitter::Set(uint32_t id) {
   const ricci_inst& inst = k_.insts[id];
-  const Local& local = locals_[inst.a];
+  const Local local = LocalAt(inst.a);
   const uint32_t dtype = k_.insts[inst.a].dtype;
   const Value index = At(inst.b);
   if (!local.per_lane) return StoreTo(dtype, Memory(local), index, inst.b, inst.c);

@@ -112,6 +112,8 @@ class PlanEmitter {
   V Data(const ricci_plan_buffer& b);
   V Call(LLVMTypeRef result, const char* name, std::vector<V> args);
   V Arguments(const ricci_plan_step& step, std::vector<V> behind = {});
+  void StoreBuffers(const ricci_plan_step& step, uint32_t first, uint32_t last, V array);
+  void CallStoreBuffers(const ricci_plan_step& step, uint32_t first, V array);
   V Scratch() { return Offset(LLVMGetParam(function_, 2), (plan_.arena_bytes + 63) / 64 * 64); }
   V ScratchStride() { return l_.I64(static_cast<int64_t>(per_worker_)); }
   // How many workers may run what needs `bytes` of scratch each.

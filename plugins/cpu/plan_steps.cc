@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kCopiedAtOnce = 8;  // bytes, for the work of one instruction
 constexpr unsigned kConstantAlignment = 64;
+constexpr uint32_t kStoredTogether = 256;  // buffers of a step
 
 }  // namespace
 
@@ -195,17 +196,39 @@ V PlanEmitter::Call(LLVMTypeRef result, const char* name, std::vector<V> args) {
   return LLVMBuildCall2(l_.b, ft, f, args.data(), static_cast<unsigned>(args.size()), "");
 }
 
-// The buffers of a step, and what a kernel takes after them, as an array on the stack.
+// The buffers of a step, and what a kernel takes after them, as an array on the stack. Many are stored by functions of
+// their own, since LLVM goes through all uses of an array for each of them.
 V PlanEmitter::Arguments(const ricci_plan_step& step, std::vector<V> behind) {
-  std::vector<V> all;
-  for (uint32_t i = 0; i < step.n_args; ++i) all.push_back(Buffer(plan_.args[step.args + i]));
-  all.insert(all.end(), behind.begin(), behind.end());
-  V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max<size_t>(all.size(), 1)), "buffers");
-  for (size_t i = 0; i < all.size(); ++i) {
-    V index = l_.I64(static_cast<int64_t>(i));
-    LLVMBuildStore(l_.b, all[i], LLVMBuildGEP2(l_.b, l_.ptr(), array, &index, 1, ""));
+  const size_t count = step.n_args + behind.size();
+  V array = l_.Alloca(LLVMArrayType2(l_.ptr(), std::max<size_t>(count, 1)), "buffers");
+  if (step.n_args <= kStoredTogether) {
+    StoreBuffers(step, 0, step.n_args, array);
+  } else {
+    for (uint32_t first = 0; first < step.n_args; first += kStoredTogether) CallStoreBuffers(step, first, array);
+  }
+  for (size_t i = 0; i < behind.size(); ++i) {
+    LLVMBuildStore(l_.b, behind[i], Offset(array, (step.n_args + i) * sizeof(void*)));
   }
   return array;
+}
+
+void PlanEmitter::StoreBuffers(const ricci_plan_step& step, uint32_t first, uint32_t last, V array) {
+  for (uint32_t i = first; i < last; ++i) {
+    LLVMBuildStore(l_.b, Buffer(plan_.args[step.args + i]), Offset(array, i * sizeof(void*)));
+  }
+}
+
+void PlanEmitter::CallStoreBuffers(const ricci_plan_step& step, uint32_t first, V array) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
+  const uint32_t last = std::min(first + kStoredTogether, step.n_args);
+  V store = Function(
+      "buffers" + std::to_string(step.args + first),
+      [&] { StoreBuffers(step, first, last, LLVMGetParam(function_, 4)); }, /*piece=*/true);
+  LLVMSetLinkage(store, LLVMInternalLinkage);
+  LLVMPositionBuilderAtEnd(l_.b, here);
+  V args[] = {LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2),
+              LLVMGetParam(function_, 3), array};
+  LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(store), store, args, 5, "");
 }
 
 }  // namespace ricci::cpu

@@ -9,6 +9,8 @@ namespace ricci { inline namespace v0 { namespace lax { namespace rows {
 namespace {
 
 // ---- select_n ----
+constexpr uint32_t kFewCases = 8;
+
 ArrayTypes SelectType(const Eqn& e) {
   if (e.n_in() < 2) e.Fail("takes a selector and at least one case, not ", Count(e.n_in(), "operand"));
   const ArrayType which = e.in(0), first = e.in(1);
@@ -58,6 +60,23 @@ Scalar SelectScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
   }
   return out;
 }
+
+// Many cases: a balanced choice between halves, each of which loads its cases only where it chooses between them, so
+// that few values are alive at once however many cases there are.
+bool HasManyCases(const Eqn& e) { return e.n_in() > kFewCases + 1; }
+
+Scalar ChooseAmong(KernelBuilder& k, Scalar which, uint32_t first, uint32_t last, std::span<const Scalar> index) {
+  if (last - first == 1) return k.Operand(1 + first).Load(index);
+  const uint32_t middle = first + (last - first) / 2;
+  const Scalar low = ChooseAmong(k, which, first, middle, index), high = ChooseAmong(k, which, middle, last, index);
+  return Select(which < static_cast<int64_t>(middle), low, high);
+}
+Scalar SelectIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> index) {
+  const Scalar which = e.in(0).rank() == 0 ? k.Operand(0).Load({}) : k.Operand(0).Load(index);
+  return ChooseAmong(k, which, 0, e.n_in() - 1, index);
+}
+
+constexpr Lowering kSelect[] = {{.index = SelectIndex, .match = HasManyCases}, {.scalar = SelectScalar}};
 
 Value SimplerSelect(const Eqn& e, std::span<const Value> in) {
   bool same = true;
@@ -120,9 +139,10 @@ constexpr Row kRows[] = {
      .batch = rules::kElementwise,
      .simplify = rules::One<SimplerSelect>,
      .factors_of = rules::ElementwiseFactors,
-     .lowerings = lower::Scalar<SelectScalar>,
+     .lowerings = kSelect,
      .examples = "(bool[2,3], f64[2,3], f64[2,3]); "
-                 "(i32[] in 0..3, f64[2,3], f64[2,3], f64[2,3])"},
+                 "(i32[] in 0..3, f64[2,3], f64[2,3], f64[2,3]); "
+                 "(i32[3] in -1..12, f64[3], f64[3], f64[3], f64[3], f64[3], f64[3], f64[3], f64[3], f64[3], f64[3])"},
     {.name = "clamp",
      .doc = "y = clamp(low, x, high): x limited to [low, high]; low and high may be scalars",
      .type = ClampType,

@@ -48,7 +48,7 @@ constexpr ProgramStage kProgramStages[] = {
     {"inline_rules", InlineCalls, Need::kAlways},  // of what batching rules emitted
     {"fold_again", FoldExact},
     {"simplify_again", Simplify},
-    {"cse_again", Cse},
+    {"cse_again", Cse},  // what rules emitted, and what folding and simplification have made equal
     {"barriers", Barriers},
     {"dce_again", Dce},
     {"schedule_loops", ScheduleLoops},

@@ -1,5 +1,6 @@
 // Bodies too large for one function are cut into regions. A lower bound does this to small bodies too, which tests what
 // crosses from one region to the next: values of every type, masks, private arrays, the code around loops and branches.
+#include <algorithm>
 #include <sstream>
 
 #include "backend_with.h"
@@ -105,6 +106,56 @@ TEST(LargeBodies, AreFunctionsOfBoundedLength) {
     EXPECT_LE(whole.first, std::min<int64_t>(20000, half.first * 5 / 4)) << type;
     EXPECT_LE(static_cast<double>(whole.second), 2.2 * static_cast<double>(half.second)) << type;
   }
+}
+
+// A choice among `n` arrays, and a loop with `n` carries.
+std::string ManyCases(int n) {
+  std::ostringstream params, cases;
+  for (int i = 0; i < n; ++i) params << ", %x" << i << ": f32[35]", cases << ", %x" << i;
+  return "program f(%w: i32[35]" + params.str() + ") {\n %y: f32[35] = select_n(%w" + cases.str() + ")\n return %y }";
+}
+std::string ManyCarries(int n) {
+  std::ostringstream params, values, body, results;
+  for (int i = 0; i < n; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    params << comma << "%x" << i << ": f32[]", values << comma << "%x" << i, results << comma << "%r" << i << ": f32[]";
+    body << "%y" << i << ": f32[] = sub(%x" << i << ", %x" << (i + 1) % n << ")\n";
+  }
+  std::string next = values.str(), out = values.str();
+  std::replace(next.begin(), next.end(), 'x', 'y');
+  std::replace(out.begin(), out.end(), 'x', 'r');
+  return "program f(" + params.str() + ") {\n " + results.str() + " = scan(" + values.str() +
+         ") length=3 num_consts=0 num_carry=" + std::to_string(n) + " body=program(" + params.str() + ") {\n" +
+         body.str() + " return " + next + " }\n return " + out + " }";
+}
+
+TEST(LargeBodies, HaveShortFunctionsForManyBuffers) {
+  for (const auto& make : {ManyCases, ManyCarries}) {
+    ProgramRunner r;
+    const auto half = FunctionsOf(r.Dump(r.Parse(make(2500)), "native", "cpu"));
+    const auto whole = FunctionsOf(r.Dump(r.Parse(make(5000)), "native", "cpu"));
+    EXPECT_LE(whole.first, 20000);
+    EXPECT_LE(static_cast<double>(whole.second), 2.2 * static_cast<double>(half.second));
+  }
+}
+
+// What one region computes and another reads are a few of the halves that it chooses between, not all cases.
+TEST(LargeBodies, ChoicesAreReadWhereTheyAreMade) {
+  ProgramRunner r;
+  const std::string code = r.Dump(r.Parse(ManyCases(3000)), "native", "cpu");
+  size_t stores = 0;
+  for (size_t at = code.find("store <"); at != std::string::npos; at = code.find("store <", at + 1)) ++stores;
+  EXPECT_LT(stores, 100);
+}
+
+TEST(LargeBodies, ManyCasesAndCarriesGiveWhatTheReferenceGives) {
+  ProgramRunner r;
+  Numbers which(35);
+  for (size_t i = 0; i < which.size(); ++i) which[i] = static_cast<double>(i) * 97 - 500;
+  std::vector<Numbers> cases{which}, carries;
+  for (int i = 0; i < 2600; ++i) cases.push_back(Numbers(35, i)), carries.push_back({std::sin(i)});
+  r.RunEverywhere(r.Parse(ManyCases(2600)), cases, 0);
+  r.RunEverywhere(r.Parse(ManyCarries(2600)), carries, 1e-5);
 }
 
 TEST(LargeBodies, GiveWhatTheReferenceGives) {
