@@ -285,7 +285,8 @@ ricci_target TargetOf(unsigned lanes, bool contracts) {
 KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, const std::string& name,
                       uint32_t workers) {
   const Blocks blocks(k);
-  const KernelSchedule schedule = codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes, builder.contracts), builder.cuts);
+  const KernelSchedule schedule =
+      codegen::ScheduleKernel(k, blocks, TargetOf(builder.lanes, builder.contracts), builder.cuts);
   KernelCode out;
   out.units = schedule.units, out.grain = schedule.grain;
   if (schedule.shared != 0) {  // however it is cut, the bits are the same

@@ -22,8 +22,8 @@ absl::StatusOr<ir::ProgramRef> ScheduleVmap(const ir::Program& f, const Options&
 absl::StatusOr<ir::ProgramRef> Simplify(const ir::Program& f, const Options& options);
 // sink_constants.cc: small constants that loops and branches take become constants of what they hold.
 absl::StatusOr<ir::ProgramRef> SinkConstants(const ir::Program& f, const Options& options);
-// fold.cc: equations on constants become constants, up to 1 MB. FoldExact leaves functions that backends approximate, so
-// that bits do not depend on what only a schedule has made known.
+// fold.cc: equations on constants become constants, up to 1 MB. FoldExact leaves functions that backends approximate,
+// so that bits do not depend on what only a schedule has made known.
 absl::StatusOr<ir::ProgramRef> Fold(const ir::Program& f, const Options& options);
 absl::StatusOr<ir::ProgramRef> FoldExact(const ir::Program& f, const Options& options);
 // hoist.cc: moves equations that do not depend on the loop out of scan, while and vmap bodies.
