@@ -6,8 +6,8 @@
 namespace ricci::testing { namespace {
 
 constexpr int64_t kMatrix = 64 * 64 * sizeof(float), kVector = 64 * sizeof(float);
-constexpr int64_t kCounter =
-    64;  // a loop's counter, aligned; its condition lies where a trip puts something else later
+// A loop's counter, aligned; its condition lies where a trip puts something else later.
+constexpr int64_t kCounter = 64;
 
 class HoistMemory : public LoweredProgram {
  protected:
