@@ -119,7 +119,7 @@ void CodeVersion(void* self, void* sink, void (*write)(void* sink, const char* p
   const codegen::Cuts& cuts = backend.settings.cuts;
   std::string text = backend.jit->Version() + ", threads " + std::to_string(backend.pool.workers()) + ", settings";
   for (const int64_t n : {static_cast<int64_t>(backend.settings.stack_local), cuts.pieces.points, cuts.region_code,
-                          cuts.chunk, int64_t{cuts.piece_steps}, int64_t{cuts.repeat_steps}}) {
+                          cuts.shared_code, cuts.chunk, int64_t{cuts.piece_steps}, int64_t{cuts.repeat_steps}}) {
     text += " " + std::to_string(n);
   }
   for (const double n : {cuts.pieces.vectors, cuts.copy_cycles, cuts.task_cycles}) text += " " + std::to_string(n);

@@ -104,6 +104,7 @@ cpu::Settings SmallCode() {
   cpu::Settings settings;
   settings.cuts = {.pieces = {.points = 1, .vectors = 0},
                    .region_code = 12,
+                   .shared_code = 6,
                    .chunk = 32,
                    .copy_cycles = 1,
                    .task_cycles = 64,
