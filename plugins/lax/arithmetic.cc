@@ -95,7 +95,17 @@ Values ContractAdd(const Eqn&, std::span<const Value> in, std::span<const uint8_
   }
   return {};
 }
+// The same factors: their difference is 0, not what the rounding of one of them leaves out.
+bool AreEqualProducts(const Value& a, const Value& b) {
+  const auto p = Multiplied(a, true), q = Multiplied(b, true);
+  if (!p || !q) return false;
+  const auto is = [&](const Value& first, const Value& second) {
+    return p->first.id == first.id && p->second.id == second.id;
+  };
+  return is(q->first, q->second) || is(q->second, q->first);
+}
 Values ContractSub(const Eqn&, std::span<const Value> in, std::span<const uint8_t> only) {
+  if (AreEqualProducts(in[0], in[1])) return {};
   if (const auto product = Multiplied(in[0], only[0] != 0)) return {fma(product->first, product->second, neg(in[1]))};
   if (const auto product = Multiplied(in[1], only[1] != 0)) return {fma(neg(product->first), product->second, in[0])};
   return {};
