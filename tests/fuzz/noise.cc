@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fuzz/dice.h"
+#include "fuzz/noise_rows.h"
 #include "pass/pass.h"
 #include "ricci/element.hpp"
 #include "trace/attrs.h"
@@ -13,127 +14,6 @@ namespace {
 
 using trace::Val;
 using trace::Vals;
-
-// Rows whose floating results are exact, or are the operands.
-constexpr std::string_view kExact[] = {"abs",
-                                       "amax",
-                                       "approx_top_k",
-                                       "complex",
-                                       "conj",
-                                       "imag",
-                                       "io_callback",
-                                       "pure_callback",
-                                       "real",
-                                       "argmax",
-                                       "argmin",
-                                       "bitcast_convert_type",
-                                       "broadcast_in_dim",
-                                       "ceil",
-                                       "clamp",
-                                       "clz",
-                                       "concatenate",
-                                       "convert_element_type",
-                                       "copy",
-                                       "cummax",
-                                       "cummin",
-                                       "dynamic_slice",
-                                       "dynamic_update_slice",
-                                       "expand_dims",
-                                       "floor",
-                                       "gather",
-                                       "iota",
-                                       "max",
-                                       "min",
-                                       "neg",
-                                       "nextafter",
-                                       "name",
-                                       "optimization_barrier",
-                                       "pad",
-                                       "reduce_max",
-                                       "reduce_min",
-                                       "reduce_precision",
-                                       "reduce_window_max",
-                                       "reduce_window_min",
-                                       "rem",
-                                       "reshape",
-                                       "rev",
-                                       "round",
-                                       "scatter",
-                                       "scatter-max",
-                                       "scatter-min",
-                                       "select_and_gather_add",
-                                       "select_n",
-                                       "sign",
-                                       "slice",
-                                       "sort",
-                                       "split",
-                                       "squeeze",
-                                       "stack",
-                                       "stop_gradient",
-                                       "tile",
-                                       "top_k",
-                                       "transpose",
-                                       "unstack"};
-// Rows whose error is that of slightly moved operands and does not depend on the result, which may have cancelled:
-// those that add or multiply many elements, and special functions next to their zeros.
-constexpr std::string_view kMovesOperands[] = {"reduce_sum",
-                                               "reduce_prod",
-                                               "cumsum",
-                                               "cumprod",
-                                               "cumlogsumexp",
-                                               "dot_general",
-                                               "scatter-add",
-                                               "scatter-sub",
-                                               "scatter-mul",
-                                               "digamma",
-                                               "random_gamma",
-                                               "cholesky",
-                                               "triangular_solve",
-                                               "lu",
-                                               "conv_general_dilated",
-                                               "fft",
-                                               "reduce_window_sum",
-                                               "ragged_dot_general",
-                                               "eigh",
-                                               "svd",
-                                               "eig",
-                                               "schur",
-                                               "hessenberg",
-                                               "tridiagonal",
-                                               "geqrf",
-                                               "geqp3",
-                                               "householder_product",
-                                               "ormqr",
-                                               "qr",
-                                               "tridiagonal_solve",
-                                               "cholesky_update",
-                                               "symmetric_product",
-                                               "dot_product_attention",
-                                               "layer_norm",
-                                               "rms_norm",
-                                               "scaled_matmul",
-                                               "scaled_dot_general",
-                                               "softmax"};
-// JAX and XLA add more than two numbers, as cotangents, in an order of their own, and have exp(x - log(2)) in sinh;
-// of polygamma they know fewer digits; for fma they have a product and a sum.
-constexpr std::string_view kMovesOperandsInJax[] = {"add", "sinh", "cosh", "polygamma", "fma"};
-
-// Rows that JAX computes as a difference of numbers of about 1: a small result has the error of these.
-constexpr std::string_view kCancelsInJax[] = {"lgamma", "polygamma", "igamma", "igammac"};
-// The same of complex numbers, by parts, and zeros too.
-constexpr std::string_view kPartsCancelInJax[] = {"atan2"};
-// Those of them whose zeros JAX's results miss.
-constexpr std::string_view kMissesZerosInJax[] = {"lgamma"};
-// Rows that add in an order of their own, which decides where infinities and NaNs go.
-constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve", "ormqr", "tridiagonal_solve"};
-// The same of complex numbers, whose products are sums too.
-constexpr std::string_view kMixesComplexInfinities[] = {"dot_general", "conv_general_dilated"};
-// Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
-constexpr std::string_view kVectors[] = {"svd", "eigh", "eig", "schur", "qr", "householder_product", "geqrf", "geqp3"};
-// Rows whose results fade to zero, and that grow to infinity, without a pole: rounding decides on which side of the
-// last number a result is.
-constexpr std::string_view kFade[] = {"exp", "exp2", "logistic", "erfc", "pow"};
-constexpr std::string_view kOverflow[] = {"exp", "exp2", "expm1", "sinh", "cosh"};
 
 // How a variant moves results.
 enum class Way : uint8_t { kBoth, kCoarse, kUp, kDown };
@@ -167,7 +47,15 @@ class Noise {
                                RICCI_ASSIGN(v, Move(b, v, Coarser(from, eqn, Of(b, v))));
                              }
                            }
+                           const bool halves = variant_ >= kNoiseVariants && variant_ % 4 == 1 &&
+                                               IsOneOf(kAddsProducts, name) && IsWide(b, in[0]);
+                           if (halves) {
+                             RICCI_ASSIGN(in[0], Times(b, in[0], 0.5));
+                           }
                            RICCI_ASSIGN(Vals out, pass::CopyWithNested(b, from, eqn, in, nested));
+                           if (halves && IsWide(b, out[0])) {
+                             RICCI_ASSIGN(out[0], Times(b, out[0], 2));
+                           }
                            const bool holds_programs =
                                std::any_of(eqn.attrs.begin(), eqn.attrs.end(),
                                            [](const ricci_attr& a) { return !ir::Programs(a).empty(); });
@@ -201,10 +89,15 @@ class Noise {
     return IsOneOf(kMixesInfinities, name) || (IsComplex(dtype) && IsOneOf(kMixesComplexInfinities, name));
   }
   static bool IsReal(const trace::Builder& b, Val v) { return IsFloat(Of(b, v)); }
+  static bool IsWide(const trace::Builder& b, Val v) { return In(Of(b, v), kWideFloats); }
   static DType Of(const trace::Builder& b, Val v) { return static_cast<DType>(b.type(v).dtype); }
   static absl::StatusOr<Val> Splat(trace::Builder& b, Val like, double number) {
     const Element e = Encode(Of(b, like), number);
     return b.Constant(b.type_id(like), std::as_bytes(std::span(e.bytes).first(e.size)));
+  }
+  static absl::StatusOr<Val> Times(trace::Builder& b, Val v, double number) {
+    RICCI_ASSIGN(const Val factor, Splat(b, v, number));
+    return b.Emit1("mul", {}, std::array{v, factor});
   }
   // The dtype that rounds an operand of `dtype`: that of the results if it is narrower (a product of f64 as f32).
   static DType Coarser(const ir::Program& f, const ir::Equation& eqn, DType dtype) {
