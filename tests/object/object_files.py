@@ -18,8 +18,8 @@ from object_programs import F16_PROGRAMS, PROGRAMS
 
 NPY = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "u32": "<u4"}
 CODES = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
-# Names of cases that are compared with `ref`: its bits and a host's, which takes a routine or planes, differ too.
-OTHER_SUMS = ("cholesky", "solve", "lu", "conv_last", "conv_image", "conv_grouped")
+# Names of cases that are compared with `ref`: its bits and a host's, which takes routines or planes, differ too.
+OTHER_SUMS = ("cholesky", "solve", "lu", "conv_last", "conv_image", "conv_grouped", "ffts")
 MEMORY = {"memcpy", "memmove", "memset"}
 HOST = r"""
 #define _DEFAULT_SOURCE
