@@ -1,5 +1,5 @@
-"""Each header compiles alone: the public ones as C11 and C++20 with gcc and clang, the others as C++20 with one of them
-(clang is faster if Abseil is included).
+"""Each header compiles alone: the public ones as C11 and C++20 with gcc and clang, those of Python's extension as C11, the
+others as C++20 with one of them (clang is faster if Abseil is included).
 
 A header that depends on what its users happen to include before it fails for the first new user. A missing compiler
 fails the test rather than reduces it.
@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 import source_tree
@@ -50,6 +51,8 @@ def jobs():
             if path.name == "api_table.h":
                 for compiler in C11 + CXX20:
                     yield path, [*compiler, *WARNINGS, *include, "-DRICCI_PLUGIN_DSO"]
+        elif path.parts[:3] == ("bindings", "python", "native"):
+            yield path, [*C11[0], *WARNINGS, *include, "-isystem", sysconfig.get_paths()["include"]]
         elif top == "bindings":
             yield path, [*CXX20[0], *WARNINGS, *include, "-I", "bindings/cpp"]
         elif top == "src":
