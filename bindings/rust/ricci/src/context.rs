@@ -1,5 +1,6 @@
 //! The context: the root of everything.
 #[cfg(not(feature = "plugin"))]
+#[cfg(not(feature = "plugin"))]
 use crate::context_options::ContextOptions;
 use crate::error::{check, Error, Result};
 use crate::types::{DType, Type};

@@ -27,6 +27,7 @@ mod attribute;
 mod attributes;
 mod call;
 mod context;
+#[cfg(not(feature = "plugin"))]
 mod context_options;
 mod control;
 mod error;
@@ -54,6 +55,7 @@ pub use array::{Array, Element};
 pub use attribute::Attribute;
 pub use call::Call;
 pub use context::Context;
+#[cfg(not(feature = "plugin"))]
 pub use context_options::{AddedPlugin, ContextOptions};
 pub use control::{cond, scan, switch, while_loop, while_loop_at_most, Branch};
 pub use error::{Code, Error, Result};
