@@ -22,9 +22,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
   static constexpr int kLanes = Base::template kLanes<T>;
   template <typename T>
   using Mask = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  using Base::Ceil, Base::Load, Base::Min, Base::Narrow, Base::Store, Base::Widen;
-  using typename Base::BF16;
-  using typename Base::F16;
+  using Base::Ceil, Base::Load, Base::Min, Base::Narrow, Base::Store, Base::Widen, Base::WithType;
 
   static constexpr int kSums = kBytes == 64 ? 24 : 12;  // vectors that stay in registers
   static constexpr int kMaxVectors = 4;
@@ -54,19 +52,6 @@ struct PlaneKernel : VectorKernel<kBytes> {
     for (int64_t i = 0; i < lines.count; ++i) {
       const PlaneLine& l = lines.at[i];
       CopyLine(from + l.array, lines.step, l.count, to + l.plane);
-    }
-  }
-  template <typename Body>
-  static void WithType(GemmType type, Body body) {
-    switch (type) {
-      case GemmType::kF32:
-        return body(float{});
-      case GemmType::kF64:
-        return body(double{});
-      case GemmType::kF16:
-        return body(F16{});
-      case GemmType::kBF16:
-        return body(BF16{});
     }
   }
   template <typename T>

@@ -60,6 +60,20 @@ struct VectorKernel {
   struct BF16 {
     uint16_t bits;
   };
+  // body(a number of the type): of an enumeration of kF32, kF64, kF16 and kBF16.
+  template <typename Type, typename Body>
+  static void WithType(Type type, Body body) {
+    switch (type) {
+      case Type::kF32:
+        return body(float{});
+      case Type::kF64:
+        return body(double{});
+      case Type::kF16:
+        return body(F16{});
+      case Type::kBF16:
+        return body(BF16{});
+    }
+  }
   static float FloatOf(uint32_t bits) { return __builtin_bit_cast(float, bits); }
   static uint32_t BitsOf(float v) { return __builtin_bit_cast(uint32_t, v); }
 
