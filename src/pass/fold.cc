@@ -33,10 +33,6 @@ class Folder {
   absl::StatusOr<std::vector<Bytes>> Fold(const ir::Program& f, const ir::Equation& eqn) {
     RICCI_ASSIGN(const ricci_lowering* l, LoweringOf(f, eqn));
     if (l == nullptr) return std::vector<Bytes>{};
-    if (exactly_) {
-      RICCI_ASSIGN(const bool exact, IsExact(f, eqn));
-      if (!exact) return std::vector<Bytes>{};
-    }
     if (OfSplats(f, eqn)) {
       const ir::ArrayType& t = f.type(eqn.result(0));
       if (prim::Registry::Of(f).Get(eqn.prim).has(RICCI_PRIM_VIEW)) return std::vector<Bytes>{FirstElement(f, eqn)};
@@ -45,8 +41,8 @@ class Folder {
     if (!IsSmall(f, eqn)) return std::vector<Bytes>{};
     const uint32_t depth = DepthOf(f, eqn);
     if (l->kind != RICCI_LOWER_LOOPS && eqn.n_results == 1 && depth != 0 && depth < kDeepest) {
-      RICCI_ASSIGN(const bool exact, IsExact(f, eqn));
-      if (exact) {
+      RICCI_ASSIGN(const KernelBuilder::Result lowered, Lowered(f, eqn));
+      if (IsExact(lowered.kernel)) {
         kept_[eqn.result(0)] = {depth, {}};
         return std::vector<Bytes>{};
       }
@@ -78,11 +74,12 @@ class Folder {
     const trace::Op op(f, eqn);
     return ChooseLowering(row, *op.get(), interpreter_, kKernelKinds);
   }
+  absl::StatusOr<KernelBuilder::Result> Lowered(const ir::Program& f, const ir::Equation& eqn) const {
+    return KernelBuilder(prim::Registry::Of(f), "fold", interpreter_).Lower(f, eqn);
+  }
   // Does the interpreter compute it with the bits of every backend? Before products are contracted, of none.
-  absl::StatusOr<bool> IsExact(const ir::Program& f, const ir::Equation& eqn) const {
-    KernelBuilder k(prim::Registry::Of(f), "fold", interpreter_);
-    RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
-    return std::ranges::none_of(lowered.kernel.insts, [&](const ricci_inst& inst) {
+  bool IsExact(const kernel::Kernel& k) const {
+    return std::ranges::none_of(k.insts, [&](const ricci_inst& inst) {
       return kernel::IsApproximated(inst.op) ||
              (!exactly_ && inst.op == RICCI_S_MUL && types::IsContracted(inst.dtype));
     });
@@ -142,11 +139,11 @@ class Folder {
     }
     return kept_[v].bytes;
   }
-  // Runs one equation on known values; returns its results, none if a check does not hold. `update`: its lowering
-  // writes into operand 0.
+  // Runs one equation on known values; returns its results, none if a check does not hold or they would not be exact
+  // where they have to be. `update`: its lowering writes into operand 0.
   absl::StatusOr<std::vector<Bytes>> Interpret(const ir::Program& f, const ir::Equation& eqn, bool update) {
-    KernelBuilder k(prim::Registry::Of(f), "fold", interpreter_);
-    RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(f, eqn));
+    RICCI_ASSIGN(const KernelBuilder::Result lowered, Lowered(f, eqn));
+    if (exactly_ && !IsExact(lowered.kernel)) return std::vector<Bytes>{};
     std::vector<Bytes> out, in(eqn.operands.size());
     for (uint32_t i = 0; i < eqn.n_results; ++i) out.emplace_back(f.type(eqn.result(i)).bytes);
     if (update) {
