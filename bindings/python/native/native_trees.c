@@ -125,25 +125,20 @@ typedef struct {
 
 static PyObject* BuildNode(Source* s);
 
+/* Fills `made`, a new tuple or list or NULL, by its SetItem, which takes the child. */
+static PyObject* BuildItems(Source* s, PyObject* made, Py_ssize_t size,
+                            int (*set)(PyObject* made, Py_ssize_t i, PyObject* child)) {
+  for (Py_ssize_t i = 0; i < size && made != NULL; ++i) {
+    PyObject* child = BuildNode(s);
+    if (child == NULL) Py_CLEAR(made);
+    if (child != NULL) set(made, i, child);
+  }
+  return made;
+}
 static PyObject* BuildTuple(Source* s, Py_ssize_t size) {
-  PyObject* made = PyTuple_New(size);
-  for (Py_ssize_t i = 0; i < size && made != NULL; ++i) {
-    PyObject* child = BuildNode(s);
-    if (child == NULL) Py_CLEAR(made);
-    if (child != NULL) PyTuple_SetItem(made, i, child);
-  }
-  return made;
+  return BuildItems(s, PyTuple_New(size), size, PyTuple_SetItem);
 }
-
-static PyObject* BuildList(Source* s, Py_ssize_t size) {
-  PyObject* made = PyList_New(size);
-  for (Py_ssize_t i = 0; i < size && made != NULL; ++i) {
-    PyObject* child = BuildNode(s);
-    if (child == NULL) Py_CLEAR(made);
-    if (child != NULL) PyList_SetItem(made, i, child);
-  }
-  return made;
-}
+static PyObject* BuildList(Source* s, Py_ssize_t size) { return BuildItems(s, PyList_New(size), size, PyList_SetItem); }
 
 static PyObject* BuildDict(Source* s, const Node* node) {
   PyObject* made = PyDict_New();
