@@ -3,6 +3,7 @@
 #
 # One CTest run covers everything: unit tests, laws, JAX replay, samples, lint, an installed prefix, and the sanitizer
 # builds, which are tests of the main build. Two jobs fit the two cores of continuous integration (RICCI_JOBS: others).
+# With arguments, such as `-R lint`, only what the chosen tests need is built. Faster answers: tests/quick.sh.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${RICCI_JOBS:-2}
@@ -22,7 +23,10 @@ step "configure"
 cmake -S . -B build -G Ninja -C cmake/dev.cmake
 
 step "build"
-cmake --build build --parallel "$jobs"
+targets=all
+[ $# -eq 0 ] || targets=$(python3 tests/test_targets.py build "$@")
+# shellcheck disable=SC2086 # one word for each target
+[ -z "$targets" ] || cmake --build build --parallel "$jobs" --target $targets
 
 step "test"
 cd build

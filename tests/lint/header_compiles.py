@@ -7,6 +7,8 @@ fails the test rather than reduces it.
 Most of the time goes into the headers that a header includes. BEGINNINGS are precompiled, and a header that reaches one
 of them begins with it. This hides nothing: a header sees what it includes, only earlier, and another header that needs
 it without including it fails alone.
+
+usage: header_compiles.py [FOLDER]...
 """
 import concurrent.futures
 import functools
@@ -40,10 +42,10 @@ def reached(path):
     return names
 
 
-def jobs():
-    """(header, command) of everything to compile. clang warns about `pragma once` in main files, hence the #include."""
+def jobs(folders):
+    """(header, command) of all in `folders`. clang warns about `pragma once` in main files, hence the #include."""
     include = ["-I", ".", "-I", "include"]
-    for path in source_tree.files({".h", ".hpp"}):
+    for path in source_tree.files({".h", ".hpp"}, folders):
         top = path.parts[0]
         if top == "include":
             for compiler in C11 + CXX20:
@@ -85,14 +87,14 @@ def run(job):
     return "" if result.returncode == 0 else f"{path} alone with {command[0]}:\n{result.stderr}"
 
 
-def main():
+def main(folders):
     missing = [c[0] for c in C11 + CXX20 if shutil.which(c[0]) is None]
     if missing:
         sys.exit(f"missing: {' '.join(missing)}: sh cmake/install_dependencies.sh")
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        errors = [e for e in pool.map(run, with_beginnings(jobs(), folder)) if e]
+        errors = [e for e in pool.map(run, with_beginnings(jobs(folders), folder)) if e]
     return source_tree.report(errors, "headers alone")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] or source_tree.FOLDERS))
