@@ -28,16 +28,17 @@ uint64_t Turns(const Lanes& first, const Lanes& last) {
 }  // namespace
 
 // What is longer than a lane can access at once is several requests.
-void AccessFigures::Note(uint32_t thread, const void* site, uintptr_t address, uint32_t bytes, bool is_shared) {
+void AccessFigures::Note(uint32_t thread, const void* site, uintptr_t address, uint32_t bytes, bool is_shared,
+                         uint32_t memory) {
   const uint32_t time = times_[{thread, site}]++;
   for (uint32_t piece = 0; piece * kMostAtOnce < bytes; ++piece) {
-    lanes_.push_back({thread / kLanes, site, time, thread % kLanes, piece, address + piece * kMostAtOnce,
+    lanes_.push_back({thread / kLanes, site, time, thread % kLanes, piece, memory, address + piece * kMostAtOnce,
                       std::min(kMostAtOnce, bytes - piece * kMostAtOnce), is_shared});
   }
 }
 
 void AccessFigures::EndBlock(ricci_standin_figures& figures) {
-  const auto request = [](const Lane& l) { return std::tuple(l.warp, l.site, l.time, l.piece); };
+  const auto request = [](const Lane& l) { return std::tuple(l.warp, l.site, l.time, l.piece, l.memory); };
   std::sort(lanes_.begin(), lanes_.end(), [&](const Lane& a, const Lane& b) {
     return std::pair(request(a), a.lane) < std::pair(request(b), b.lane);
   });

@@ -17,7 +17,8 @@ namespace ricci::cuda::standin {
 
 class AccessFigures {
  public:
-  void Note(uint32_t thread, const void* site, uintptr_t address, uint32_t bytes, bool is_shared);
+  // `memory`: 0, or whose shared memory it is: each block of a cluster has banks of its own.
+  void Note(uint32_t thread, const void* site, uintptr_t address, uint32_t bytes, bool is_shared, uint32_t memory);
   // Counts the requests of the block that has ended.
   void EndBlock(ricci_standin_figures& figures);
 
@@ -26,7 +27,7 @@ class AccessFigures {
     uint32_t warp;
     const void* site;
     uint32_t time, lane;  // the number of times that the lane has been there; which piece of 16 bytes
-    uint32_t piece;
+    uint32_t piece, memory;
     uintptr_t address;
     uint32_t bytes;
     bool is_shared;

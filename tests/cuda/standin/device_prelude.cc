@@ -11,6 +11,7 @@ constexpr const char* kPrelude = R"(
 #define __forceinline__ inline
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
 // The check finds shared memory by its sections. Between arrays there are gaps.
 #define RICCI_IN(section_name) __attribute__((section(section_name ",\"aw\",@nobits#")))
@@ -54,6 +55,10 @@ struct Place {
   void (*mbarrier_wait)(void* at, unsigned parity, const void* site);
   void (*copy_box)(const BoxToCopy& box, void* at, const void* site);
   void (*has_waited)(unsigned group);
+  unsigned rank;  // of the block in its cluster
+  void (*barrier_of_cluster)();
+  void (*fence_mbarrier_init)();
+  void (*other_block)(unsigned rank, const void* mbarrier);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }
@@ -134,6 +139,12 @@ RICCI_UNSEEN static void ricci_after_barrier();
 RICCI_UNSEEN static void __syncthreads() {
   const Place* const p = ricci_here();
   p->barrier();
+  Enter(p);
+  ricci_after_barrier();
+}
+RICCI_UNSEEN static void ricci_meet_cluster() {
+  const Place* const p = ricci_here();
+  p->barrier_of_cluster();
   Enter(p);
   ricci_after_barrier();
 }

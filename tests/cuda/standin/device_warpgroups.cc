@@ -17,15 +17,16 @@ extern char __start_ricci_shared[] __attribute__((weak, visibility("hidden")));
 extern char __start_ricci_dynamic[] __attribute__((weak, visibility("hidden")));
 extern char __stop_ricci_dynamic[] __attribute__((weak, visibility("hidden")));
 // Shared memory as the GPU addresses it: of a kernel its dynamic array, which is as large as any may be, or what all
-// kernels of the text declare.
+// kernels of the text declare. Of a cluster that of its first block.
 static char* ricci_shared_begin;
 RICCI_UNSEEN static unsigned ricci_shared_address(const void* p) {
   char* const at = (char*)p;
   ricci_shared_begin = __start_ricci_shared;
   if (at >= __start_ricci_dynamic && at < __stop_ricci_dynamic) {
-    ricci_shared_begin = __start_ricci_dynamic + (at - __start_ricci_dynamic) / 232448 * 232448;
+    ricci_shared_begin =
+        __start_ricci_dynamic + ((at - __start_ricci_dynamic) / 232448 - (long)here->rank) * 232448;
   }
-  return (unsigned)(at - ricci_shared_begin);
+  return (unsigned)(at - ricci_shared_begin - here->rank * 232448);
 }
 
 struct RicciSums {
@@ -52,7 +53,9 @@ static bool ricci_has_products;             // else nobody looks at them: they a
 RICCI_UNSEEN static unsigned ricci_number() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
-RICCI_UNSEEN static RicciProducts& ricci_of_thread() { return ricci_products[ricci_number()]; }
+RICCI_UNSEEN static RicciProducts& ricci_of_thread() {
+  return ricci_products[ricci_number() + here->rank * blockDim.x * blockDim.y * blockDim.z];
+}
 
 // The element (number `side` of the rows or columns, trip) of the factor that a descriptor names; turned: a line holds
 // the same trip of neighbours.
@@ -63,7 +66,7 @@ RICCI_UNSEEN static inline const unsigned short* ricci_element(unsigned long lon
   const unsigned offset = turned ? side * 2 / line * leading + trip / 8 * stride + trip % 8 * line + side * 2 % line
                                  : side / 8 * stride + side % 8 * line + trip * 2;
   const unsigned linear = first + offset;
-  return (const unsigned short*)(ricci_shared_begin + (linear ^ (linear >> 7 & (line / 16 - 1)) << 4));
+  return (const unsigned short*)(ricci_shared_begin + here->rank * 232448 + (linear ^ (linear >> 7 & (line / 16 - 1)) << 4));
 }
 
 // The threads of the group share the pieces of 16 bytes.

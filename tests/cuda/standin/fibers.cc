@@ -1,6 +1,7 @@
 #include "fibers.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -18,7 +19,7 @@ constexpr size_t kStackBytes = 384 << 10;  // the private arrays of a thread, an
 constexpr size_t kAloneBytes = 8 << 20;    // of the fiber in which threads run that never wait
 constexpr size_t kWarp = 32;
 
-enum class State : uint8_t { kReady, kMeets, kBarrier, kPhase, kDone };
+enum class State : uint8_t { kReady, kMeets, kBarrier, kPhase, kDone };  // kBarrier: of the block or of its cluster
 
 struct Fiber {
   Suspended suspended;
@@ -86,7 +87,6 @@ void Meet(const Meeting& at) {
   block->running->meeting = at;
   Wait(State::kMeets);
 }
-void Barrier() { Wait(State::kBarrier); }
 
 // The thread does not go on, nor does any other. Nothing in its stack may own memory.
 void OnAccess(const void* p, uint32_t bytes, uint32_t kind, const void* site) {
@@ -112,6 +112,26 @@ void FenceProxy() {
 void FaultOf(const char* what) {
   block->fault = std::string(what) + ": thread " + std::to_string(block->running->thread.number);
   Leave();
+}
+
+// ---- barriers and clusters ----
+// The threads of a cluster are fibers one block after the other, and as one block to all that looks for faults.
+void BarrierOfCluster() { Wait(State::kBarrier); }
+void Barrier() {
+  if (block->launch.function.cluster != 1) FaultOf("__syncthreads in a cluster, which is not modelled");
+  Wait(State::kBarrier);
+}
+void FenceMbarrierInit() { block->mbarriers.ShowToCluster(block->running->thread.number); }
+void OtherBlock(unsigned rank, const void* mbarrier) {
+  Fiber& f = *block->running;
+  if (rank >= block->launch.function.cluster) FaultOf("a block that its cluster has not is used");
+  if (rank == f.place.rank) return;
+  const size_t n = block->fibers.size() / block->launch.function.cluster;
+  const auto first = block->fibers.begin() + static_cast<std::ptrdiff_t>(rank * n);
+  const auto is_done = [](const Fiber& other) { return other.state == State::kDone; };
+  if (std::all_of(first, first + static_cast<std::ptrdiff_t>(n), is_done)) FaultOf("a block that has ended is used");
+  block->fault = block->mbarriers.UseFromOther(mbarrier, f.thread);
+  if (!block->fault.empty()) Leave();
 }
 
 // ---- mbarriers ----
@@ -156,11 +176,15 @@ void Begin() {
 
 void SetThread(Fiber& f, size_t i) {
   const unsigned(&threads)[3] = f.place.threads;
+  const size_t n = size_t{threads[0]} * threads[1] * threads[2];
+  f.place.rank = static_cast<unsigned>(i / n);
+  f.place.block[0] = block->launch.place.block[0] + f.place.rank;
+  f.thread.number = static_cast<uint32_t>(i);
+  i %= n;
   f.place.thread[0] = static_cast<unsigned>(i % threads[0]);
   f.place.thread[1] = static_cast<unsigned>(i / threads[0] % threads[1]);
   f.place.thread[2] = static_cast<unsigned>(i / threads[0] / threads[1]);
   // As new, but their memory is kept.
-  f.thread.number = static_cast<uint32_t>(i);
   f.thread.segment = 0;
   f.thread.epoch = 1;
   f.thread.met.clear();
@@ -193,6 +217,9 @@ void PrepareFiber(Fiber& f, const Launch& launch, void (*begin)(), char* stack, 
   f.place.mbarrier_wait = WaitForPhase;
   f.place.copy_box = CopyBox;
   f.place.has_waited = HasWaitedForProducts;
+  f.place.barrier_of_cluster = BarrierOfCluster;
+  f.place.fence_mbarrier_init = FenceMbarrierInit;
+  f.place.other_block = OtherBlock;
   f.place.fault = FaultOf;
   f.stack = stack;
   f.stack_bytes = bytes;
@@ -388,15 +415,15 @@ std::string WhyStuck(const Block& b) {
 
 std::string RunBlock(const Launch& launch) {
   const Place& p = launch.place;
-  const size_t n = size_t{p.threads[0]} * p.threads[1] * p.threads[2];
   const bool meets = launch.function.meets;
+  const size_t n = size_t{p.threads[0]} * p.threads[1] * p.threads[2] * (meets ? launch.function.cluster : 1);
   Block b{launch, Fibers(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}};
+  block = &b;
   for (size_t i = 0; meets && i < n; ++i) {
     PrepareFiber(b.fibers[i], launch, Begin, StackOf(i), kStackBytes);
     SetThread(b.fibers[i], i);
   }
   if (!meets) PrepareFiber(b.fibers[0], launch, BeginAlone, StackOfAlone(), kAloneBytes);
-  block = &b;
   if (!meets) Run(b, b.fibers[0]);
   while (b.fault.empty() && !All(b, State::kDone)) {
     if (!Advance(b)) b.fault = WhyStuck(b);

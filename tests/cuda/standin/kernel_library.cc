@@ -127,7 +127,8 @@ bool Library::Find(const std::string& name, Function& out) {
   const uint64_t about = out.kernel(nullptr, nullptr);
   out.name = name;
   out.arguments = about % kMaps;
-  out.maps = about % kMeets / kMaps;
+  out.maps = about % kPairs / kMaps;
+  out.cluster = (about & kPairs) != 0 ? 2 : 1;
   out.meets = (about & kMeets) != 0;
   out.stack_bytes = about / kStack;
   out.library = this;

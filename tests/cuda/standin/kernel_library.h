@@ -32,6 +32,7 @@ struct Function {
   Kernel kernel = nullptr;
   uint64_t arguments = 0, maps = 0;  // the last arguments are tensor maps
   bool meets = false;                // its threads wait for each other
+  unsigned cluster = 1;              // blocks that run together
   uint64_t stack_bytes = 0;          // of the private arrays of a thread
   Library* library = nullptr;
   const Module* module = nullptr;   // through which it was found

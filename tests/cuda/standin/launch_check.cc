@@ -108,7 +108,11 @@ bool LaunchCheck::Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* s
   }
   const bool of_one_size = kind <= Kind::kAtomic;
   if (of_one_size && p % bytes != 0) return Fail("misaligned: " + Said(access, bytes, PlaceOf(p), site));
-  if (is_counted) figures_.Note(thread_->number, site, p, bytes, section != nullptr);
+  if (is_counted) {
+    const bool is_dynamic = section == &function_.library->dynamic;
+    const auto memory = static_cast<uint32_t>(is_dynamic ? (p - section->begin) / kSharedOfBlock : 0);
+    figures_.Note(thread_->number, site, p, bytes, section != nullptr, memory);
+  }
   return section != nullptr ? NoteShared(*section, p, bytes, access, site)
                             : NoteGlobal(*buffer, p, bytes, access, site);
 }
@@ -118,7 +122,10 @@ bool LaunchCheck::NoteShared(SharedSection& section, uintptr_t p, uint32_t bytes
   const SharedArray* const array = section.ArrayAt(offset);
   const bool is_dynamic = &section == &function_.library->dynamic;
   const uint64_t size = array == nullptr ? 0 : is_dynamic ? std::min(array->bytes, shared_bytes_) : array->bytes;
-  if (array == nullptr || offset - array->offset + bytes > size) {
+  const uint64_t of_block = array == nullptr ? 0
+                            : is_dynamic     ? (offset - array->offset) % kSharedOfBlock
+                                             : offset - array->offset;
+  if (array == nullptr || of_block + bytes > size) {
     return Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
   }
   uint64_t missing = 0;

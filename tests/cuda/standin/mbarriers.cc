@@ -164,6 +164,17 @@ void Mbarriers::Show(uint32_t thread) {
   for (Mbarrier& b : all_) b.is_shown = b.is_shown || b.begun_by == thread;
 }
 
+void Mbarriers::ShowToCluster(uint32_t thread) {
+  for (Mbarrier& b : all_) b.is_shown_to_cluster = b.is_shown_to_cluster || b.begun_by == thread;
+}
+
+std::string Mbarriers::UseFromOther(const void* at, const Thread& who) {
+  const Mbarrier* const b = Find(at);
+  if (b == nullptr || b->is_shown_to_cluster) return {};  // what is no barrier is found when it is used
+  return "no fence.mbarrier_init after " + Name(b->number) + " was begun, before another block uses it: thread " +
+         std::to_string(who.number);
+}
+
 std::string Mbarriers::AfterBarrier(LaunchCheck* check) {
   for (Mbarrier& b : all_) {
     for (PendingCopy& c : b.copies) {

@@ -43,8 +43,11 @@ class Mbarriers {
   // Whether the wait is over, which may make copies.
   bool IsOver(const PhaseWait& w, std::string& wrong);
   void EndWait(const PhaseWait& w, const Asker& who);
-  // The thread has made a fence.proxy.async.
+  // The thread has made a fence.proxy.async; a fence.mbarrier_init.
   void Show(uint32_t thread);
+  void ShowToCluster(uint32_t thread);
+  // A thread uses the barrier of another block.
+  std::string UseFromOther(const void* at, const Thread& who);
   // Copies that are on their way go on after a barrier of the block.
   std::string AfterBarrier(LaunchCheck* check);
   std::string AtEnd() const;
@@ -63,7 +66,7 @@ class Mbarriers {
     void* at;
     uint32_t number, arrivals, pending;
     uint32_t begun_by;
-    bool is_shown = false;
+    bool is_shown = false, is_shown_to_cluster = false;
     uint64_t phase = 0, expected = 0, asked = 0;  // bytes
     Epochs arrived = {}, done = {};               // of who has arrived in this phase; in all phases that are over
     std::deque<PendingCopy> copies = {};

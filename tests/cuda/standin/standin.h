@@ -203,13 +203,23 @@ struct Place {
   void (*mbarrier_wait)(void* at, unsigned parity, const void* site);
   void (*copy_box)(const BoxToCopy& box, void* at, const void* site);
   void (*has_waited)(unsigned group);  // for all groups of products before this one
+  // Clusters: the block's rank; all threads of a cluster meet; barriers that the thread has begun are there for other
+  // blocks; the thread uses this barrier of the block `rank`.
+  unsigned rank;
+  void (*barrier_of_cluster)();
+  void (*fence_mbarrier_init)();
+  void (*other_block)(unsigned rank, const void* mbarrier);
 };
 constexpr const char* kEndOfWait = "wgmma.wait_group, its end";  // where lanes meet then
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many
 // arguments it has, times kMaps how many of these are tensor maps, the last ones, and kMeets if its threads wait for
 // each other.
-// And kStack times the bytes of its private arrays, which a GPU has in local memory (or in registers).
-constexpr uint64_t kMaps = uint64_t{1} << 16, kMeets = uint64_t{1} << 32, kStack = uint64_t{1} << 33;
+// And kStack times the bytes of its private arrays, which a GPU has in local memory (or in registers), and kPairs if
+// two blocks are a cluster.
+constexpr uint64_t kMaps = uint64_t{1} << 16, kPairs = uint64_t{1} << 31, kMeets = uint64_t{1} << 32,
+                   kStack = uint64_t{1} << 33;
+// Between the dynamic shared memory of two blocks of a cluster: as much as a block may have.
+constexpr uint64_t kSharedOfBlock = 227 << 10;
 using Kernel = uint64_t (*)(void** arguments, const Place* place);
 // `image` is what the compiler gave as machine code, or PTX.
 CuResult LoadModule(const void* image, int driver_version, Module& out);
@@ -277,7 +287,7 @@ H Handle(T* p) {
 constexpr CuResult kNotInitialized = 3, kIllegalState = 401, kCaptureUnsupported = 900, kCaptureInvalidated = 901,
                    kCaptureMerge = 902, kCaptureUnmatched = 903, kCaptureUnjoined = 904, kCaptureIsolation = 905,
                    kCapturedEvent = 907, kCaptureWrongThread = 908;
-constexpr CuResult kInvalidValue = 1, kInvalidHandle = 400, kInvalidContext = 201;
+constexpr CuResult kInvalidValue = 1, kInvalidClusterSize = 912, kInvalidHandle = 400, kInvalidContext = 201;
 
 // ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----
 #define RICCI_X(name, arguments) CuResult name arguments;

@@ -58,6 +58,15 @@ std::string PrivateArrays(const std::string& body) {
   return bytes;
 }
 
+constexpr const char* kInPairs = "__cluster_dims__(2, 1, 1)";
+
+// The line before a kernel that only some architectures have.
+std::string GuardOf(const std::string& text, size_t kernel) {
+  const size_t line = kernel < 2 ? std::string::npos : text.rfind('\n', kernel - 2);
+  if (line == std::string::npos || text.compare(line + 1, 3, "#if") != 0) return {};
+  return text.substr(line + 1, kernel - line - 1);
+}
+
 // For each kernel a function that takes its arguments as a launch does. Kernels are printed with a type and a name for
 // each argument.
 std::string Callers(const std::string& text) {
@@ -76,16 +85,35 @@ std::string Callers(const std::string& text) {
       ++n;
       maps += type.find("u64x16") != type.npos ? 1 : 0;
     }
+    const bool in_pairs = text.substr(at, name - at).find(kInPairs) != std::string::npos;
     const std::string kernel = text.substr(name, open - name), body = text.substr(at, text.find(begin, at + 1) - at);
     const bool meets = HasAny(body, meeting);
-    out += "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
+    const std::string guard = GuardOf(text, at);
+    out += guard + "extern \"C\" RICCI_UNSEEN unsigned long long call_" + kernel +
            "(void** a, const Place* p) {\n  if (p == 0) return " +
-           std::to_string(static_cast<uint64_t>(n) | static_cast<uint64_t>(maps) * kMaps | (meets ? kMeets : 0)) +
+           std::to_string(static_cast<uint64_t>(n) | static_cast<uint64_t>(maps) * kMaps | (meets ? kMeets : 0) |
+                          (in_pairs ? kPairs : 0)) +
            "ull + " + std::to_string(kStack) + "ull * (" + PrivateArrays(body) +
            ");\n  Enter(p);\n  ricci_begin_thread();\n  " + kernel + "(" + values +
-           ");\n  ricci_end_thread();\n  return 0;\n}\n";
+           ");\n  ricci_end_thread();\n  return 0;\n}\n" + (guard.empty() ? "" : "#endif\n");
   }
   return out;
+}
+
+// Whether the function around this place is a kernel whose blocks are pairs.
+bool IsInPairs(const std::string& text, size_t at) {
+  const size_t kernel = text.rfind("__global__ ", at), function = text.rfind("\nstatic __device__ ", at);
+  if (kernel == text.npos || (function != text.npos && function > kernel)) return false;
+  return text.substr(kernel, text.find('(', text.find("void ", kernel)) - kernel).find(kInPairs) != text.npos;
+}
+
+// Of a kernel whose blocks are pairs the array is that of both, of which each has its part.
+void DivideArray(std::string& text, size_t at) {
+  const size_t end = text.find("[]", at), name = text.rfind(' ', end) + 1, type = text.rfind(' ', name - 2) + 1;
+  const std::string own = text.substr(name, end - name), of = text.substr(type, name - 1 - type);
+  text.insert(text.find(';', end) + 1, " " + of + "* const " + own + " = " + own +
+                                           "_of_pair + ricci_rank_in_cluster() * (232448 / sizeof(" + of + "));");
+  text.replace(name, end + 2 - name, own + "_of_pair[2 * 232448 / sizeof(" + of + ")]");
 }
 
 // Arrays that take their size from the launch are as large as any may be; the check knows their size.
@@ -94,7 +122,12 @@ std::string WithDynamicArrays(std::string text) {
   for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
     text.replace(at, begin.size(), "__dynamic_shared__");
     const size_t size = text.find("[]", at);
-    if (size < text.find(';', at)) text.insert(size + 1, "232448");
+    if (size >= text.find(';', at)) continue;
+    if (IsInPairs(text, at)) {
+      DivideArray(text, at);
+    } else {
+      text.insert(size + 1, "232448");
+    }
   }
   return text;
 }

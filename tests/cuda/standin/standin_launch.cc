@@ -78,7 +78,9 @@ void RunGrid(const Function& f, std::vector<CuPointer>& values, std::vector<CuTe
   } else {
     MightWrite(values);
   }
-  for (const uint64_t b : OrderOfBlocks(uint64_t{place.blocks[0]} * place.blocks[1] * place.blocks[2], launch.seed)) {
+  const uint64_t blocks = uint64_t{place.blocks[0]} * place.blocks[1] * place.blocks[2];
+  for (const uint64_t cluster : OrderOfBlocks(blocks / f.cluster, launch.seed)) {
+    const uint64_t b = cluster * f.cluster;
     PlaceAt(b, place.blocks, launch.place.block);
     if (check) check->BeginBlock(b);
     const std::string fault = RunBlock(launch);
@@ -106,6 +108,7 @@ CuResult MakeLaunch(CuFunction function, const unsigned (&grid)[3], const unsign
     threads *= place.threads[d] = block[d];
   }
   if (blocks == 0 || threads == 0 || threads > kMostThreads || shared_bytes > f.most_shared) return kInvalidValue;
+  if (grid[0] % f.cluster != 0) return kInvalidClusterSize;
   if (LocalBytes(f) > kMemoryBytes) return kCuOutOfMemory;
   std::vector<CuPointer> values;
   std::vector<CuTensorMap> maps(f.maps);
