@@ -12,8 +12,8 @@ ricci_status* Graph::Launch(const PlanGraph& plan, const Places& places, const W
   return device_.Check("cuGraphLaunch", device_.driver().cuGraphLaunch(exec_, stream));
 }
 
-// A driver may refuse to change a node: that of a copy keeps to memory of one context, or of none. Then all is made
-// again, which says what else is wrong.
+// A driver may refuse to change a node: that of a copy keeps to memory of one context, or of none; and a kernel may
+// want another function. Then all is made again, which says what else is wrong.
 ricci_status* Graph::MakeOrRebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work) {
   if (exec_ == nullptr) return Make(plan, work);
   ricci_status* const refused = Rebind(plan, places, work);

@@ -30,6 +30,7 @@ ricci_status* PlanNodes::Add(const PlanGraph& plan, uint32_t count, CuGraph grap
   conditions_.assign(plan.n_graphs, 0);
   has_condition_.assign(plan.n_graphs, false);
   before_.assign(count, nullptr);
+  functions_.assign(count, nullptr);
   nodes_.reserve(count);
   for (uint32_t node = 0; node < count; ++node) {
     std::vector<CuGraphNode> waits;
@@ -49,6 +50,7 @@ ricci_status* PlanNodes::AddOne(const PlanGraph& plan, uint32_t node, const std:
   if (HasBodies(n)) return AddBodies(n, waits, made);
   if (ricci_status* failed = MakeConditions(n)) return failed;
   const Work w = WholeWork(plan, node, work);
+  functions_[node] = w.function;
   if (w.before == nullptr) return AddNode(device_, w, graph, waits, made);
   if (ricci_status* failed = AddNode(device_, Before(w), graph, waits, before_[node])) return failed;
   return AddNode(device_, w, graph, {&before_[node], 1}, made);
@@ -89,6 +91,7 @@ Work PlanNodes::WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode
 
 ricci_status* PlanNodes::Change(const PlanGraph& plan, uint32_t node, CuGraphExec exec, const WorkOfNode& work) const {
   const Work w = WholeWork(plan, node, work);
+  if (w.function != functions_[node]) return Fail(RICCI_INTERNAL, "its kernel has another function now");
   if (w.before != nullptr) {
     if (ricci_status* failed = ChangeNode(device_, Before(w), exec, before_[node])) return failed;
   }
@@ -98,6 +101,7 @@ ricci_status* PlanNodes::Change(const PlanGraph& plan, uint32_t node, CuGraphExe
 void PlanNodes::Forget() {
   nodes_.clear();
   before_.clear();
+  functions_.clear();
   graphs_.clear();
   conditions_.clear();
   has_condition_.clear();

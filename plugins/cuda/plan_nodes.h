@@ -26,7 +26,8 @@ class PlanNodes {
   // nodes are there, and of the next one perhaps a part.
   ricci_status* Add(const PlanGraph& plan, uint32_t count, CuGraph graph, std::span<const CuGraphNode> after,
                     const WorkOfNode& work);
-  // The same node with other addresses in what was made from the graph.
+  // The same node with other addresses in what was made from the graph. Fails where these want another function
+  // (pair_launch.h), which not every driver lets a node have: the graph is to be made again.
   ricci_status* Change(const PlanGraph& plan, uint32_t node, CuGraphExec exec, const WorkOfNode& work) const;
   void Forget();
 
@@ -45,6 +46,7 @@ class PlanNodes {
   std::vector<CuCondition> conditions_;      // by number of a body that names a value
   std::vector<bool> has_condition_;          // by number of a body
   std::vector<CuGraphNode> nodes_, before_;  // before_: of the kernel before a node's work, or null
+  std::vector<const Function*> functions_;   // by node: of its kernel
 };
 
 }  // namespace ricci::cuda
