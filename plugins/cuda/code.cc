@@ -95,7 +95,17 @@ ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
       ByThreads(launch.threads(), launch.thread_bytes, launch.shared_bytes(has_warpgroups, /*of_parts=*/false)));
   parts_.push_back(ByThreads(launch.parts_threads, 0, launch.shared_bytes(has_warpgroups, /*of_parts=*/true)));
   if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
+  if (ricci_status* failed = LoadPairs(i, module, name)) return failed;
   return launch.parts == 0 ? nullptr : Find(module, name + "_parts", parts_.back());
+}
+
+ricci_status* Code::LoadPairs(uint32_t i, CuModule module, const std::string& name) {
+  const PairLaunch& launch = launches_[i].pairs;
+  pairs_.push_back({});
+  if (launch.pairs == 0 || !device_.compiler().has_warpgroups()) return nullptr;
+  const unsigned blocks = launch.blocks(device_.processors());
+  pairs_.back() = {nullptr, {blocks, 1, 1}, {launch.threads, 1, 1}, static_cast<unsigned>(launch.shared_bytes)};
+  return Find(module, name + "_pairs", pairs_.back());
 }
 
 Function Code::ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const {

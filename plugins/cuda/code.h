@@ -49,6 +49,7 @@ class Code {
       : device_(device), given_(a), blocks_(*a.plan), libraries_(device, *a.plan), slots_(device) {}
   ricci_status* LoadAll(PlanModules& plan, Current& current, ricci_code_info& info);
   ricci_status* LoadKernel(uint32_t i, CuModule module);
+  ricci_status* LoadPairs(uint32_t i, CuModule module, const std::string& name);
   ricci_status* LoadSource(uint32_t i, CuModule module);
   ricci_status* Load(Module& m, Current& current, CuModule& out);
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
@@ -62,6 +63,7 @@ class Code {
   // ---- code_run.cc ----
   Work SetFailedCheck(const Run& run) const;
   Work ReadFailedCheck(const Run& run) const;
+  bool IsByPairs(uint32_t kernel, const std::vector<CuPointer>& arguments) const;
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
   Work Decide(const Run& run, const PlanNode& node) const;
   Work WorkOfNode(const Run& run, const PlanNode& node) const;
@@ -93,6 +95,7 @@ class Code {
   std::vector<Function> kernels_, sources_;
   std::vector<Launch> launches_;   // of kernels
   std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none
+  std::vector<Function> pairs_;    // by kernel: what takes its place where addresses are aligned; or no function
   std::vector<uint64_t> scratch_;  // by step: where its parts or arrays are, behind the arena
   uint64_t scratch_bytes_ = 0;
   const PlanBlocks blocks_;

@@ -145,6 +145,13 @@ Work Code::ReadFailedCheck(const Run& run) const {
           .host = &run.slot->host->failed_check};
 }
 
+bool Code::IsByPairs(uint32_t kernel, const std::vector<CuPointer>& arguments) const {
+  const std::vector<uint32_t>& aligned = launches_[kernel].pairs.aligned;
+  return pairs_[kernel].f != nullptr && std::all_of(aligned.begin(), aligned.end(), [&](uint32_t b) {
+           return arguments[b] % TensorMap::kAlignment == 0;
+         });
+}
+
 // Arguments of a kernel are its buffers and the word of failed checks; of a source operands, results, workspace if any,
 // then the scalars.
 Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
@@ -160,8 +167,11 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   }
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
+    const bool by_pairs = IsByPairs(step.index, work.arguments);
+    const std::vector<TensorMap>& maps = by_pairs ? launches_[step.index].pairs.maps : launches_[step.index].maps;
+    if (by_pairs) work.function = &pairs_[step.index];
     work.arguments.push_back(run.places.back());
-    if (!launches_[step.index].maps.empty()) work.maps = &launches_[step.index].maps;
+    if (!maps.empty()) work.maps = &maps;
     if (launches_[step.index].parts != 0) work.before = &parts_[step.index];
     if (MemoryOf(step.index) != 0) {
       work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +

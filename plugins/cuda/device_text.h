@@ -134,5 +134,19 @@ std::string WaitForProducts(DeviceText& d, int64_t all_but);
 // bool NAME(): true for one thread of the warp, always the same; all of the warp call it.
 std::string IsElected(DeviceText& d);
 
+// ---- device_pair.cc: names of functions for pairs of blocks (clusters of two), on sm_90a ----
+std::string RankInPair(DeviceText& d);  // i32 NAME(): 0 or 1
+std::string MeetPair(DeviceText& d);    // NAME(): all threads of both blocks
+// NAME(): the barriers that the thread has begun are there for both blocks, and for copies, after they have met.
+std::string ShowBarriersToPair(DeviceText& d);
+// NAME(barrier, rank): arrives at this barrier of the block `rank`. NAME(barrier, parity): WaitForBarrier, where
+// threads of both blocks arrive.
+std::string ArriveInPair(DeviceText& d);
+std::string WaitForPair(DeviceText& d);
+// As CopyBox, to the same place of both blocks; the bytes count at this barrier of each.
+std::string CopyBoxToPair(DeviceText& d, const std::string& type, uint32_t rank);
+// NAME(): each thread of the group of four warps has `n` registers from now on, fewer or more than before; all call it.
+std::string HaveRegisters(DeviceText& d, int64_t n, bool more);
+
 }  // namespace ricci::cuda
 #endif

@@ -91,6 +91,7 @@ class Explainer {
     }
     OneLaunch(name, launch.decisions, ShapeOf(launch.threads(), launch.thread_bytes, code_.processors),
               TrafficOf(k, blocks, vector, phases.second), launch.shared_bytes(has_warpgroups, /*of_parts=*/false));
+    if (has_warpgroups && launch.pairs.pairs != 0) Pairs(name + "_pairs", launch.pairs);
   }
 
   void Source(const ricci_plan_source& s, uint32_t launches) {
@@ -116,6 +117,14 @@ class Explainer {
             Number(t.written) + " (least " + Number(t.least_written) + "), about " + Number(t.operations) +
             " operations\n";
     text += CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(shape.threads), shared_bytes);
+  }
+
+  void Pairs(const std::string& function, const PairLaunch& launch) {
+    const unsigned blocks = launch.blocks(code_.processors);
+    text += "kernel " + function + ": in its place where addresses are aligned\n";
+    text += Format("  launch: %u blocks of %u threads, two in a cluster\n", blocks, launch.threads);
+    text +=
+        CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(launch.threads), launch.shared_bytes);
   }
 
   const CodeToRead& code_;

@@ -7,6 +7,7 @@
 #include "codegen/analysis.h"
 #include "index_ranges.h"
 #include "kernel_text.h"
+#include "pair_tile.h"
 #include "phases.h"
 #include "product_tile.h"
 #include "runs.h"
@@ -34,6 +35,7 @@ class KernelPrinter {
         register_tile_(TileOf(k, blocks_, ranges_, TileKind::kRegisters)),
         tensor_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarps)),
         warpgroup_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarpgroups)),
+        pair_tile_(PairTileOf(warpgroup_tile_)),
         transposed_(TransposeTileOf(k, blocks_, ranges_)),
         shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
                                 : SharesOf(k, blocks_, ranges_, transposed_)),
@@ -204,7 +206,7 @@ class KernelPrinter {
   void LaunchTiles();
   void TilesOfKinds();
   void TilesOfKind(const Tile& tile, const std::string& elsewhere);
-  void PlaceOfTile(const std::string& number);
+  void PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block = "");
   void TileMemory();
   std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
   std::string AreTilesAligned() const;
@@ -325,6 +327,18 @@ class KernelPrinter {
   void MultiplySteps(const TileProduct& p);
   void MultiplyBoxes(const TileProduct& p);
 
+  // ---- pairs_of_blocks_text.cc ----
+  std::string Within(size_t depth, const std::function<void()>& write);
+  void LaunchPairs();
+  TensorMap MapOfPair(Side side) const;
+  std::string MapsOfPair();
+  void PlaceOfPair();
+  void CopyHalf(Side side);
+  void StorePass();
+  void PointsOfWarp();
+  void Pairs(const std::string& name);
+  std::string TextOfPairs(const std::string& name);
+
   // ---- kernel_body.cc ----
   void Update(uint32_t i);
   uint32_t SumOfTile(uint32_t reduce);
@@ -374,6 +388,7 @@ class KernelPrinter {
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
   const Tile register_tile_, tensor_tile_, warpgroup_tile_;
+  const PairTile pair_tile_;
   const Tile* tile_ = &register_tile_;  // that is being written
   const TransposeTile transposed_;
   const Shares shares_;

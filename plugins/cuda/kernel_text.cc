@@ -197,7 +197,10 @@ bool KernelPrinter::Print(const std::string& name) {
 void KernelPrinter::Function(const std::string& name) {
   place_.clear();
   if (IsCutIntoParts() && !in_parts_) return CombineTiles(name);
-  if (tile_->IsUsed()) return Tiles(name);
+  if (tile_->IsUsed()) {
+    Tiles(name);
+    return Pairs(name);
+  }
   if (transposed_.IsUsed()) return TransposeTiles(name);
   if (rows_.IsUsed() && HasGroupedTrips()) return RowFunction(name);
   Signature(name);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_text.h"
+#include "pair_launch.h"
 #include "ricci/backend.h"
 #include "tensor_map.h"
 #include "tile_size.h"
@@ -39,6 +40,7 @@ struct Launch {
   uint64_t thread_bytes = 0;
   // That the function and NAME_parts are given after all other arguments.
   std::vector<TensorMap> maps;
+  PairLaunch pairs;  // the same by pairs of blocks, where the architecture has products of groups of warps
   // What was decided and why, for people: of the function, and of NAME_parts.
   std::vector<std::string> decisions, decisions_of_parts;
 

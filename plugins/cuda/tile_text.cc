@@ -25,6 +25,7 @@ void KernelPrinter::Tiles(const std::string& name) {
 
 void KernelPrinter::LaunchTiles() {
   MakeMaps();
+  LaunchPairs();
   if (tile_->size.cuts == 1) {
     launch_.tiles = tile_->tiles();
     return;
@@ -69,7 +70,7 @@ void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) 
   if (tile_->has_forms) BeginBarriers();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
-  PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch));
+  PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
   if (batches > 1) Line("const i32 batch = tile / " + N(of_batch) + (cuts == 1 ? "" : " % " + N(batches)) + ";");
   CoordinatesOf(Side::kBatch, batches > 1 ? "batch" : "0", nullptr);
   DeclareSums();
@@ -79,13 +80,14 @@ void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) 
 }
 
 // Blocks that run at the same time should read the same rows and columns, from the cache: tiles go column by column
-// through bands of 8 rows of tiles.
-void KernelPrinter::PlaceOfTile(const std::string& number) {
+// through bands of 8 rows of tiles. `height`: the rows of a tile, or of those that blocks compute together, of which
+// this one has those from `of_block` on.
+void KernelPrinter::PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block) {
   constexpr int64_t kBand = 8;
-  const int64_t rows = tile_->TilesOf(Side::kRows), columns = tile_->TilesOf(Side::kColumns);
-  const std::string height = N(tile_->size.extents[0]), width = N(tile_->size.extents[1]);
+  const int64_t rows = CeilDiv(tile_->extents[0], height), columns = tile_->TilesOf(Side::kColumns);
+  const std::string first = " * " + N(height) + of_block + ";", width = N(tile_->size.extents[1]);
   if (rows <= kBand) {
-    Line("const i32 first_row = " + number + " % " + N(rows) + " * " + height + ";");
+    Line("const i32 first_row = " + number + " % " + N(rows) + first);
     return Line("const i32 first_column = " + number + " / " + N(rows) + " * " + width + ";");
   }
   const std::string of_band = N(kBand * columns), left = N(rows) + " - band";
@@ -93,7 +95,7 @@ void KernelPrinter::PlaceOfTile(const std::string& number) {
        ";");
   Line("const i32 rows_of_band = " +
        (rows % kBand == 0 ? N(kBand) : left + " < " + N(kBand) + " ? " + left + " : " + N(kBand)) + ";");
-  Line("const i32 first_row = (band + in_band % rows_of_band) * " + height + ";");
+  Line("const i32 first_row = (band + in_band % rows_of_band)" + first);
   Line("const i32 first_column = in_band / rows_of_band * " + width + ";");
 }
 

@@ -39,6 +39,7 @@ def compiler():
 def dynamic_shared(text):
     """{kernel: bytes of shared memory that its launch gives}, where groups of warps multiply."""
     found = re.findall(r"void (\w+)_tiles\((?:(?!_tiles\(bool).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
+    found += re.findall(r"void (\w+_pairs)\((?:(?!void ).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
     return {kernel: int(bytes_) for kernel, bytes_ in found}
 
 
@@ -69,7 +70,8 @@ def measure(text):
 def add_occupancy(printer, results):
     """The plugin's own, of each kernel after its shared memory."""
     kernels = [(p, name) for p, of in results.items() if "cannot" not in of for name in of]
-    used = "".join(f"{results[p][k]['registers']} {results[p][k]['shared']}\n" for p, k in kernels)
+    used = "".join(f"{results[p][k]['registers']} {results[p][k]['shared']} {384 if k.endswith('_pairs') else 256}\n"
+                   for p, k in kernels)
     out = subprocess.run([printer, "--occupancy", ARCHITECTURES[0]], input=used, capture_output=True, text=True,
                          check=True).stdout.split()
     for (p, name), percent in zip(kernels, out, strict=True):

@@ -124,6 +124,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"product_f32_long", of({{{256, 1 << 16}}, {{1 << 16, 256}}}, Product)},
           {"product_bf16_gelu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductGelu)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
+          {"product_bf16_large", of({{{4096, 4096}, kBF16}, {{4096, 4096}, kBF16}}, Product)},
           {"product_scaled_weights", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kI8}, {{1024}, kBF16}}, ScaledWeights)},
           {"product_i8", of({{{kRows, 1024}, kI8}, {{1024, 1024}, kI8}}, ProductOfIntegers)},
           {"product_tf32", of({rows, square}, ProductAsTf32)},
@@ -159,11 +160,12 @@ void PrintAll() {
   }
 }
 
-// Of blocks of 256 threads with the registers and bytes of shared memory in each line of the input.
+// Of blocks with the registers, bytes of shared memory and threads in each line of the input.
 void PrintOccupancy(const char* architecture) {
   cuda::Resources used;
-  while (std::scanf("%d %d", &used.registers, &used.shared_bytes) == 2) {
-    std::printf("%d\n", cuda::OccupancyOf(architecture, used, 256).value_or(0));
+  int threads = 0;
+  while (std::scanf("%d %d %d", &used.registers, &used.shared_bytes, &threads) == 3) {
+    std::printf("%d\n", cuda::OccupancyOf(architecture, used, threads).value_or(0));
   }
 }
 

@@ -1,5 +1,8 @@
 // What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/tensor_format.h): one text does
 // for every architecture, without a warning or a spill, with the instructions that each has.
+#include <algorithm>
+#include <sstream>
+
 #include "cuda/simulated_gpu.h"
 #include "listing.h"
 #include "nvrtc_program.h"
@@ -92,6 +95,33 @@ TEST_F(TensorNvrtc, CastsOfBothFactors) {
   return %z
 })",
                      "HGMMA", " HMMA");
+}
+
+// The form for pairs of blocks (pair_tile.h): all products of a step in a row, copies to both blocks, registers given
+// from group to group.
+TEST_F(TensorNvrtc, PairsOfBlocks) {
+  const auto longest_run = [](const std::string& sass) {
+    int longest = 0, now = 0;
+    std::istringstream lines(sass.substr(sass.find("_pairs:")));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(" HGMMA.64x256x16") != line.npos) {
+        longest = std::max(longest, ++now);
+      } else if (line.find(" WARPGROUP.") != line.npos || line.find(" SYNCS.") != line.npos) {
+        now = 0;
+      }
+    }
+    return longest;
+  };
+  for (const char* how : {"lhs_contract=[1] rhs_contract=[0]", "lhs_contract=[0] rhs_contract=[1]"}) {
+    const std::string sass =
+        Sass(runner_.Dump(runner_.Parse(Product("bf16[2048,2048]", "bf16[2048,2048]", "bf16[2048,2048]", how)),
+                          "native", "cuda"),
+             "sm_90a");
+    EXPECT_GE(longest_run(sass), 4) << how;
+    for (const char* wanted : {"UTMALDG.2D.MULTICAST", "USETMAXREG", "UCGABAR_ARV"}) {
+      EXPECT_NE(sass.find(wanted), sass.npos) << wanted << " " << how;
+    }
+  }
 }
 
 }}  // namespace ricci::testing

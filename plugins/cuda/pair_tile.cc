@@ -1,0 +1,52 @@
+#include "pair_tile.h"
+
+namespace ricci::cuda {
+namespace {
+
+constexpr int64_t kStep = 64, kPairsAtOnce = 64;  // of 128 processors
+constexpr int64_t kMostWaste = 8;                 // of points an eighth may be beyond the edges
+
+std::string N(int64_t v) { return std::to_string(v); }
+
+int64_t PairsOf(const Tile& t) {
+  return CeilDiv(t.extents[0], PairTile::kBlocks * PairTile::kRows) * CeilDiv(t.extents[1], PairTile::kColumns) *
+         t.extents[2];
+}
+
+std::string WhyNot(const Tile& t) {
+  if (!t.has_forms) return "threads copy factors";
+  if (t.products.size() != 1) return "it has " + N(static_cast<int64_t>(t.products.size())) + " products";
+  if (t.size.cuts != 1) return "its sums are cut into parts";
+  if (t.size.step != kStep) return "its sums are short";
+  const int64_t pairs = PairsOf(t), computed = pairs * PairTile::kBlocks * PairTile::kRows * PairTile::kColumns;
+  // In all turns together three of four blocks must have work.
+  if (CeilDiv(pairs, kPairsAtOnce) * kPairsAtOnce * 3 > pairs * 4) {
+    return "its " + N(pairs) + " tiles of 256 x 256 would leave too many processors without one";
+  }
+  const int64_t points = t.extents[0] * t.extents[1] * t.extents[2];
+  if (computed - points > points / kMostWaste) return "tiles of 256 x 256 would be too empty";
+  return {};
+}
+
+}  // namespace
+
+PairTile PairTileOf(const Tile& by_warpgroups) {
+  PairTile out;
+  if (!by_warpgroups.IsUsed()) return out;
+  if (const std::string why_not = WhyNot(by_warpgroups); !why_not.empty()) {
+    out.tile.reason = "no pairs of blocks: " + why_not;
+    return out;
+  }
+  out.tile = by_warpgroups;
+  out.tile.size = {.extents = {PairTile::kRows, PairTile::kColumns},
+                   .step = kStep,
+                   .stages = PairTile::kStages,
+                   .parts = {PairTile::kGroups, 1}};
+  out.pairs = PairsOf(by_warpgroups);
+  out.tile.reason = "where addresses are aligned on sm_90a pairs of blocks compute " + N(out.pairs) +
+                    " tiles of 256 x 256 one after the other: of each block one group of warps copies, " +
+                    N(PairTile::kGroups) + " multiply";
+  return out;
+}
+
+}  // namespace ricci::cuda

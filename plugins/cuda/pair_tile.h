@@ -1,0 +1,29 @@
+// PairTile: the tile of a product on sm_90a where blocks work in pairs (clusters of two) and keep at it until all tiles
+// are computed.
+//
+// Each block has 128 rows and 256 columns: 64 rows for each of two groups of four warps that multiply. The two blocks
+// of a pair have the same columns, of which each block copies a half for both. So 256 rows and 256 columns are read
+// from the cache for 256 x 256 sums: 128 operations for each byte of 16-bit factors, where two blocks with tiles of 128
+// x 128 do 64. That much pays only where it keeps the GPU busy: what has fewer tiles, parts of sums or factors that
+// threads copy keeps the other form.
+#ifndef RICCI_CUDA_PAIR_TILE_H_
+#define RICCI_CUDA_PAIR_TILE_H_
+#include "product_tile.h"
+
+namespace ricci::cuda {
+
+struct PairTile {
+  static constexpr int64_t kBlocks = 2, kGroups = 2, kStages = 4;
+  static constexpr int64_t kRows = kRowsOfWarpgroup * kGroups, kColumns = 256;  // of a block
+  static constexpr int64_t kThreads = 128 * (kGroups + 1);                      // one group copies
+
+  Tile tile;          // of a block; `reason` says what it is, or of a product on tensor cores why there is none
+  int64_t pairs = 0;  // of tiles; 0: the product has another form
+
+  bool IsUsed() const { return pairs != 0; }
+};
+// `by_warpgroups`: the tile that it is otherwise.
+PairTile PairTileOf(const Tile& by_warpgroups);
+
+}  // namespace ricci::cuda
+#endif
