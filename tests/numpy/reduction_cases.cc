@@ -4,6 +4,10 @@
 namespace ricci::testing {
 namespace {
 
+// Sums of their elements, or of squares, exceed f16.
+Value Many(const Given& g, DType dtype = DType::kF16) { return ones(g.ctx, {70000}, dtype) * 3; }
+Value Spread(const Given& g) { return ones(g.ctx, {3000, 2, 3}, DType::kF16) * g.h * 100; }
+
 const Case kCases[] = {
     {"(jnp.cumsum(k), jnp.cumprod(k), jnp.nancumsum(k), jnp.cumulative_sum(k), jnp.cumulative_prod(k), jnp.cumsum(c))",
      [](const Given& g) -> Results {
@@ -75,6 +79,55 @@ const Case kCases[] = {
      [](const Given& g) -> Results { return nancumprod(where(g.b, g.x, NAN)); }},
     {"jax.scipy.special.logsumexp(x, 1)", [](const Given& g) -> Results { return logsumexp(g.x, 1); }},
     {"jax.nn.softmax(x, 0)", [](const Given& g) -> Results { return softmax(g.x, 0); }},
+    {"jnp.mean(jnp.ones((70000,), jnp.float16) * 3)", [](const Given& g) -> Results { return mean(Many(g)); }},
+    {"jnp.mean(jnp.ones((70000,), jnp.float16) * 3, where=jnp.ones((70000,)) > 0)",
+     [](const Given& g) -> Results { return mean(Many(g), {}, false, ones(g.ctx, {70000}) > 0); }},
+    {"jnp.nanmean(jnp.ones((70000,), jnp.float16) * 3) #= jnp.float16(3)",
+     [](const Given& g) -> Results { return nanmean(Many(g)); }},
+    {"jnp.nanmean(jnp.ones((70000,), jnp.bfloat16) * 3) #= jnp.bfloat16(3)",
+     [](const Given& g) -> Results { return nanmean(Many(g, DType::kBF16)); }},
+    {"jnp.nanmean(jnp.ones((3000, 2, 3), jnp.float16) * h * 100, (0, 1)) #= jnp.mean(h, 0) * 100",
+     [](const Given& g) -> Results {
+       return nanmean(Spread(g), {0, 1});
+     }},
+    {"jnp.var(jnp.ones((3000, 2, 3), jnp.float16) * h * 100)",
+     [](const Given& g) -> Results { return var(Spread(g)); }},
+    {"jnp.nanvar(jnp.ones((3000, 2, 3), jnp.float16) * h * 100, (0, 2), ddof=1)",
+     [](const Given& g) -> Results {
+       return nanvar(Spread(g), {0, 2}, 1);
+     }},
+    {"jnp.std(jnp.ones((3000, 2, 3), jnp.float16) * h * 100, (0, 1))",
+     [](const Given& g) -> Results {
+       return std(Spread(g), {0, 1});
+     }},
+    {"jnp.nanstd(jnp.ones((3000, 2, 3), jnp.float16) * h * 100)",
+     [](const Given& g) -> Results { return nanstd(Spread(g)); }},
+    {"jnp.mean(h, 1)", [](const Given& g) -> Results { return mean(g.h, 1); }},
+    {"jnp.mean(h, where=b)", [](const Given& g) -> Results { return mean(g.h, {}, false, g.b); }},
+    {"jnp.var(h, 0, keepdims=True)", [](const Given& g) -> Results { return var(g.h, 0, 0, true); }},
+    {"jnp.nanmean(h, 0, keepdims=True)", [](const Given& g) -> Results { return nanmean(g.h, 0, true); }},
+    {"jnp.nanvar(h, 1)", [](const Given& g) -> Results { return nanvar(g.h, 1); }},
+    {"jnp.nanvar(d)", [](const Given& g) -> Results { return nanvar(g.d); }},
+    {"jnp.nanmean(z, 1)", [](const Given& g) -> Results { return nanmean(g.z, 1); }},
+    {"jnp.nanvar(z)", [](const Given& g) -> Results { return nanvar(g.z); }},
+    {"jnp.mean(k)", [](const Given& g) -> Results { return mean(g.k); }},
+    {"jnp.var(k)", [](const Given& g) -> Results { return var(g.k); }},
+    {"jnp.std(l)", [](const Given& g) -> Results { return std(g.l); }},
+    {"jnp.mean(c)", [](const Given& g) -> Results { return mean(g.c); }},
+    {"jnp.nanmean(c)", [](const Given& g) -> Results { return nanmean(g.c); }},
+    {"jnp.nanvar(i, 0)", [](const Given& g) -> Results { return nanvar(g.i, 0); }},
+    {"jnp.nanmin(k)", [](const Given& g) -> Results { return nanmin(g.k); }},
+    {"jnp.prod(c)", [](const Given& g) -> Results { return prod(g.c); }},
+    {"jnp.max(k)", [](const Given& g) -> Results { return max(g.k); }},
+    {"jnp.min(h, 0)", [](const Given& g) -> Results { return min(g.h, 0); }},
+    {"jnp.ptp(k)", [](const Given& g) -> Results { return ptp(g.k); }},
+    {"jnp.nansum(h)", [](const Given& g) -> Results { return nansum(g.h); }},
+    {"jnp.cumsum(h)", [](const Given& g) -> Results { return cumsum(g.h); }},
+    {"jnp.prod(d, 0)", [](const Given& g) -> Results { return prod(g.d, 0); }},
+    {"jnp.argmax(k)", [](const Given& g) -> Results { return argmax(g.k); }},
+    {"jnp.nanargmax(h, 0)", [](const Given& g) -> Results { return nanargmax(g.h, 0); }},
+    {"jax.scipy.special.logsumexp(jnp.zeros((70000,), jnp.float16)) #= jnp.float16(np.log(70000))",
+     [](const Given& g) -> Results { return logsumexp(zeros(g.ctx, {70000}, DType::kF16)); }},
     {"jnp.linalg.norm(x, axis=1)", [](const Given& g) -> Results { return norm(g.x, 1); }},
 };
 

@@ -53,16 +53,16 @@ Value nanmin(const Operand& x, const Axes& axes, bool keepdims) {
   return ExtremumOfNumbers(min, "nanmin", x, axes, keepdims, INFINITY);
 }
 Value nanmean(const Operand& x, const Axes& axes, bool keepdims) {
-  const Value v = UseInexact("nanmean", x);
-  return nansum(Operand(v, x.at), axes, keepdims) / CountOfNumbers(v, x, axes, keepdims);
+  const Value v = UseInexact("nanmean", x), wide = Wide(v);
+  return To(nansum(Operand(wide, x.at), axes, keepdims) / CountOfNumbers(wide, x, axes, keepdims), v.dtype());
 }
 Value nanvar(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
-  const Value v = UseInexact("nanvar", x);
+  const Value given = UseInexact("nanvar", x), v = Wide(given);
   const Value centered = Where(IsNaN(v), 0, v - nanmean(Operand(v, x.at), axes, /*keepdims=*/true));
   const Value square = IsComplex(v.dtype()) ? lax::real(centered * lax::conj(centered)) : lax::square(centered);
   const Value count = CountOfNumbers(v, x, axes, keepdims) - static_cast<double>(ddof);
   const Value real = IsComplex(v.dtype()) ? lax::real(count) : count;
-  return Where(real <= 0, kNaN, sum(Operand(square, x.at), axes, keepdims) / real);
+  return To(Where(real <= 0, kNaN, sum(Operand(square, x.at), axes, keepdims) / real), PartOf(given.dtype()));
 }
 Value nanstd(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   return lax::sqrt(nanvar(x, axes, ddof, keepdims));

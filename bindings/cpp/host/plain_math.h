@@ -67,6 +67,8 @@ inline Value IsNaN(const Value& v) { return lax::ne(v, v); }
 inline Value Max(const Value& a, const Value& b) { return Both(lax::max, a, b); }
 inline Value Min(const Value& a, const Value& b) { return Both(lax::min, a, b); }
 inline Value To(const Value& v, DType d) { return lax::convert_element_type(v, d); }
+// In what means are computed: sums soon exceed narrow floats.
+inline Value Wide(const Value& v) { return IsNarrowFloat(v.dtype()) ? To(v, DType::kF32) : v; }
 // Along one axis, which stays with size 1.
 Value KeptSum(const Value& v, Dims axes);
 // 0, 1, ... along `axis` in the shape of v.

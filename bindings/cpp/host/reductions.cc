@@ -134,15 +134,15 @@ int64_t CountAlong(const Value& v, const Shape& axes) {
 Value mean(const Operand& x, const Axes& axes, bool keepdims) {
   const Value v = UseInexact("mean", x);
   const Shape list = axes.Of("mean", x.at, v.rank());
-  const Value wide = IsNarrowFloat(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
+  const Value wide = Wide(v);
   const Value average = lax::div(lax::reduce_sum(wide, list), static_cast<double>(CountAlong(v, list)));
   return KeepDims(lax::convert_element_type(average, v.dtype()), list, keepdims);
 }
 Value mean(const Operand& x, const Axes& axes, bool keepdims, const Operand& where) {
-  const Value v = UseInexact("mean", x);
-  const Operand some = Masked("mean", Operand(v, x.at), {.where = where}, 0);
-  const Operand count = Masked("mean", Operand(lax::ones_like(v), x.at), {.where = where}, 0);
-  return sum(some, axes, keepdims) / sum(count, axes, keepdims);
+  const Value v = UseInexact("mean", x), wide = Wide(v);
+  const Operand some = Masked("mean", Operand(wide, x.at), {.where = where}, 0);
+  const Operand count = Masked("mean", Operand(lax::ones_like(wide), x.at), {.where = where}, 0);
+  return To(sum(some, axes, keepdims) / sum(count, axes, keepdims), v.dtype());
 }
 
 namespace {
@@ -154,7 +154,7 @@ Value AbsSquare(const Value& v) { return IsComplex(v.dtype()) ? lax::real(lax::m
 Value var(const Operand& x, const Axes& axes, int64_t ddof, bool keepdims) {
   const Value v = UseInexact("var", x);
   const Shape list = axes.Of("var", x.at, v.rank());
-  const Value wide = IsNarrowFloat(v.dtype()) ? lax::convert_element_type(v, DType::kF32) : v;
+  const Value wide = Wide(v);
   const auto count = static_cast<double>(CountAlong(v, list));
   const Value average = lax::expand_dims(lax::div(lax::reduce_sum(wide, list), count), list);
   const Value centered = lax::sub(wide, BroadcastValue(average, wide.shape()));
@@ -239,9 +239,9 @@ Value logsumexp(const Operand& x, const Axes& axes, bool keepdims) {
   const Value size = IsComplex(v.dtype()) ? lax::real(v) : v, top = lax::expand_dims(lax::reduce_max(size, list), list);
   const Value finite = lax::select(lax::is_finite(top), top, lax::zeros_like(top));
   const Value shift = lax::stop_gradient(To(finite, v.dtype()));
-  const Value total = lax::reduce_sum(lax::exp(lax::sub(v, BroadcastValue(shift, v.shape()))), list);
-  const Value out = lax::add(lax::log(total), lax::reshape(shift, total.shape()));
-  return KeepDims(out, list, keepdims);
+  const Value total = lax::reduce_sum(lax::exp(Wide(lax::sub(v, BroadcastValue(shift, v.shape())))), list);
+  const Value out = lax::add(lax::log(total), lax::reshape(Wide(shift), total.shape()));
+  return KeepDims(To(out, v.dtype()), list, keepdims);
 }
 
 namespace {
