@@ -1,4 +1,6 @@
 // jax.scipy.special and jax.scipy.signal.
+#include <cmath>
+
 #include "case.h"
 #include "ricci/scipy_signal.hpp"
 #include "ricci/scipy_special.hpp"
@@ -7,6 +9,13 @@ namespace ricci::testing {
 namespace {
 
 using namespace scipy;
+
+// 1e-3 to 1e8.
+Array Powers(const Given& g) {
+  std::vector<double> all;
+  for (int i = -3; i <= 8; ++i) all.push_back(std::pow(10.0, i));
+  return Array(g.ctx, all);
+}
 
 const Case kCases[] = {
     {"jsp.special.digamma(p)", [](const Given& g) -> Results { return special::digamma(g.p); }, 16},
@@ -22,6 +31,68 @@ const Case kCases[] = {
     {"jsp.special.factorial(j)", [](const Given& g) -> Results { return special::factorial(g.j); }, 16},
     {"jsp.special.beta(p, 1.5)", [](const Given& g) -> Results { return special::beta(g.p, 1.5); }, 32},
     {"jsp.special.betaln(p, 2)", [](const Given& g) -> Results { return special::betaln(g.p, 2); }, 32},
+    // ---- large arguments, where JAX subtracts logarithms of gamma functions: the difference of two is exact for b = 2
+    // (and SciPy cancels too, up to a ratio of 1e6: in f64 it is the reference near the borders of the formulas only).
+    {"[-np.log(p) for p in [10.0 ** np.arange(-3.0, 9)]] + [-np.log(p) - np.log1p(p) for p in [10.0 ** np.arange(-3.0, "
+     "9)]] + [np.log(2) - np.log(p) - np.log1p(p) - np.log(p + 2) for p in [10.0 ** np.arange(-3.0, 9)]]",
+     [](const Given& g) -> Results {
+       const Array all = Powers(g);
+       return Values{special::betaln(all, 1), special::betaln(2, all), special::betaln(all, 3)};
+     }},
+    {"scipy.special.betaln(np.linspace(6, 10, 17)[:, None], np.linspace(6, 10, 17))",
+     [](const Given& g) -> Results {
+       const Value all = astype(arange(g.ctx, 17), DType::kF64) * 0.25 + 6;
+       return special::betaln(expand_dims(all, 1), all);
+     },
+     64},
+    {"np.float32(scipy.special.betaln(np.float64(np.float32(10.0 ** np.arange(-3.0, 9)))[:, None], "
+     "np.float64(np.float32(10.0 ** np.arange(-3.0, 9)))))",
+     [](const Given& g) -> Results {
+       const Array all(astype(Powers(g), DType::kF32));
+       return special::betaln(expand_dims(all, 1), all);
+     },
+     32},
+    {"np.float64(1 / (10.0 ** np.arange(-3.0, 9) + 1) - 2)",
+     [](const Given& g) -> Results {
+       const Array all = Powers(g);
+       return all * grad([](Value a) { return sum(special::betaln(a, 2)); })(all);
+     },
+     32},
+    {"np.float64(1 + (1 - 1 / (10.0 ** np.arange(-3.0, 9) + 1)) ** 2)",
+     [](const Given& g) -> Results {
+       const Array all = Powers(g);
+       const auto slope = [](Value a) { return sum(grad([](Value b) { return sum(special::betaln(b, 2)); })(a)); };
+       return all * all * grad(slope)(all);
+     },
+     64},
+    {"np.float32(1 / (10.0 ** np.arange(-3.0, 9) + 1) - 2)",
+     [](const Given& g) -> Results {
+       const Array all(astype(Powers(g), DType::kF32));
+       return all * grad([](Value a) { return sum(special::betaln(a, 2)); })(all);
+     },
+     32},
+    // The slope by the other argument, and where both are equal.
+    {"np.float64(scipy.special.psi(10.0 ** np.arange(-3.0, 9)) - scipy.special.psi(2 * 10.0 ** np.arange(-3.0, 9)))",
+     [](const Given& g) -> Results {
+       const Array all = Powers(g);
+       return grad([](Value b, Value a) { return sum(special::betaln(a, b)); })(all, all);
+     },
+     64},
+    {"np.float32(scipy.special.beta(1e6, [0.5, 1.5, 3]))",
+     [](const Given& g) -> Results {
+       return special::beta(1e6, Array(g.ctx, {0.5f, 1.5f, 3.0f}));
+     },
+     32},
+    {"np.float32(scipy.special.comb(1e6, [1, 2, 3]))",
+     [](const Given& g) -> Results {
+       return special::comb(1e6, Array(g.ctx, {1.0f, 2.0f, 3.0f}));
+     },
+     64},
+    {"np.float32(scipy.special.poch(1e6, [0.5, 1, 2.5]))",
+     [](const Given& g) -> Results {
+       return special::poch(1e6, Array(g.ctx, {0.5f, 1.0f, 2.5f}));
+     },
+     64},
     {"jsp.special.poch(p, 2)", [](const Given& g) -> Results { return special::poch(g.p, 2); }, 64},
     {"jsp.special.polygamma(2, p)", [](const Given& g) -> Results { return special::polygamma(2, g.p); }, 64},
     {"jsp.special.zeta(p + 1, 2.5)", [](const Given& g) -> Results { return special::zeta(g.p + 1, 2.5); }, 64},

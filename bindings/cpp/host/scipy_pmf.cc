@@ -51,7 +51,7 @@ namespace binom {
 Value logpmf(const Operand& k, const Operand& n, const Operand& p, const Operand& loc) {
   const Values v = Use("binom.logpmf", {k, n, p, loc});
   const Value y = v[0] - v[3], inside = (y >= 0) & (y < v[1] + 1);
-  const Value ways = lax::lgamma(v[1] + 1) - (lax::lgamma(y + 1) + lax::lgamma(v[1] - y + 1));
+  const Value ways = -(lax::log(v[1] + 1) + LogBeta(y + 1, v[1] - y + 1, k));
   const Value trials = LogTrials(y, v[1], v[2], k);
   const Value certain = ((y == 0) & (v[1] == 0)) | (trials == 0);
   return Where(inside, Where(certain, 0, ways + trials), -kInf);

@@ -148,7 +148,7 @@ namespace t {
 Value logpdf(const Operand& x, const Operand& df, const Operand& loc, const Operand& scale) {
   const Values v = Use("t.logpdf", {x, df, loc, scale});
   const Value y = (v[0] - v[2]) / v[3], half = v[1] / 2;
-  const Value constant = lax::lgamma(half) - lax::lgamma(half + 0.5) + 0.5 * lax::log(v[1] * kPi) + lax::log(v[3]);
+  const Value constant = special::betaln(At(half, x), Operand(0.5, x.at)) + 0.5 * lax::log(v[1]) + lax::log(v[3]);
   return -(constant + (half + 0.5) * lax::log1p(lax::square(y) / v[1]));
 }
 Value pdf(const Operand& x, const Operand& df, const Operand& loc, const Operand& scale) {
@@ -197,7 +197,7 @@ namespace nbinom {
 Value logpmf(const Operand& k, const Operand& n, const Operand& p, const Operand& loc) {
   const Values v = Use("nbinom.logpmf", {k, n, p, loc});
   const Value y = v[0] - v[3];
-  const Value ways = lax::lgamma(y + v[1]) - lax::lgamma(v[1]) - lax::lgamma(y + 1);
+  const Value ways = -(lax::log(y + v[1]) + special::betaln(At(v[1], k), At(y + 1, k)));
   const Value terms = v[1] * lax::log(v[2]) + y * lax::log1p(-v[2]);
   return Where(y < 0, -kInf, ways + terms);
 }
