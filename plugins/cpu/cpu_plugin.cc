@@ -14,6 +14,7 @@
 #include "gemm.h"
 #include "jit.h"
 #include "kernel_codegen.h"
+#include "loop_places.h"
 #include "plan_codegen.h"
 #include "plane_convolution.h"
 #include "pool.h"
@@ -38,6 +39,7 @@ struct Code {
   std::unique_ptr<CompiledCode> compiled;
   ricci_compile_args given;  // its tables live as long as the code
   uint32_t workers;
+  std::vector<LoopPlace> loops;  // of the kernels
 };
 
 ricci_status* Fail(uint32_t code, const std::string& what) {
@@ -90,11 +92,12 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
   return {};
 }
 
-// ---- code that outlives the process: the bytes of scratch (u64), then the object ----
-Jit::Save SaveTo(const ricci_compile_args& a, const PlanCode& emitted) {
+// ---- code that outlives the process: the bytes of scratch (u64), the places of loops, then the object ----
+Jit::Save SaveTo(const ricci_compile_args& a, const PlanCode& emitted, const std::vector<LoopPlace>& loops) {
   if (a.save == nullptr) return {};
-  return [&a, &emitted](std::string_view object) {
+  return [&](std::string_view object) {
     std::string saved(reinterpret_cast<const char*>(&emitted.scratch_bytes), sizeof emitted.scratch_bytes);
+    AppendTo(saved, loops);
     saved += object;
     a.save(a.save_self, saved.data(), saved.size());
   };
@@ -105,12 +108,15 @@ ricci_status* Load(Backend* backend, const ricci_compile_args& a, void** code, r
   uint64_t scratch_bytes = 0;
   if (saved.size() < sizeof scratch_bytes) return Fail(RICCI_INVALID_ARGUMENT, "saved code is too short");
   std::memcpy(&scratch_bytes, saved.data(), sizeof scratch_bytes);
+  saved.remove_prefix(sizeof scratch_bytes);
+  std::vector<LoopPlace> loops;
+  if (!TakeFrom(saved, loops)) return Fail(RICCI_INVALID_ARGUMENT, "the places of loops in saved code are cut off");
   std::string error;
-  auto compiled = backend->jit->Load(saved.substr(sizeof scratch_bytes), {a.program.ptr, a.program.len}, error);
+  auto compiled = backend->jit->Load(saved, {a.program.ptr, a.program.len}, error);
   if (compiled == nullptr) return Fail(RICCI_INVALID_ARGUMENT, error);
   info->code_bytes = compiled->code_bytes;
   info->scratch_bytes = scratch_bytes;
-  *code = new Code{backend, std::move(compiled), a, backend->pool.workers()};
+  *code = new Code{backend, std::move(compiled), a, backend->pool.workers(), std::move(loops)};
   return nullptr;
 }
 
@@ -141,12 +147,13 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
       LLVMContextDispose(l.ctx);
       return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
     }
+    std::vector<LoopPlace> loops = PlacesOfLoops(backend->ctx, *a);
     auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept,
-                                          {a->program.ptr, a->program.len}, SaveTo(*a, emitted));
+                                          {a->program.ptr, a->program.len}, SaveTo(*a, emitted, loops));
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
     info->code_bytes = compiled->code_bytes;
     info->scratch_bytes = emitted.scratch_bytes;
-    *code = new Code{backend, std::move(compiled), *a, workers};
+    *code = new Code{backend, std::move(compiled), *a, workers, std::move(loops)};
     return nullptr;
   });
 }
@@ -157,8 +164,10 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
   if (!IsStopped(run)) c.compiled->entry(run.args->inputs, run.args->outputs, run.args->arena, &run);
   const uint32_t code = run.stopped.load(std::memory_order_relaxed);
   if (code == 0 || run.status != nullptr) return run.status;
-  return Guard(
-      [&] { return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline"); });
+  return Guard([&] {
+    const std::string what = code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline";
+    return Fail(code, what + WhereStopped(c.backend->ctx, c.given, c.loops, run.place));
+  });
 }
 
 ricci_status* Run(void* code, const ricci_run_args* a) {

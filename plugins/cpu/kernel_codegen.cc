@@ -33,23 +33,36 @@ LLVMBasicBlockRef KernelEmitter::Exit() {
   return exit_;
 }
 
-V KernelEmitter::BeginTrips(uint32_t every) {
-  if (every <= 1) return nullptr;
-  V left = l_.Alloca(l_.i32(), "left");
-  LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(every)), left);
-  return left;
+CountedTrips KernelEmitter::BeginTrips(LoopLook look) {
+  if (look.every == 0) return {};
+  CountedTrips trips;
+  if (look.every != 1) {
+    trips.left = l_.Alloca(l_.i32(), "left");
+    LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(look.every)), trips.left);
+  }
+  if (l_.stoppable) {
+    trips.ended = l_.Alloca(l_.i64(), "ended");
+    LLVMBuildStore(l_.b, l_.I64(0), trips.ended);
+  }
+  return trips;
 }
 
-void KernelEmitter::EndTrip(V left, uint32_t every) {
-  if (every == 0) return;
-  if (every == 1) return LookAtRun();
-  V now = LLVMBuildSub(l_.b, LLVMBuildLoad2(l_.b, l_.i32(), left, ""), l_.I32(1), "");
-  LLVMBuildStore(l_.b, now, left);
+void KernelEmitter::EndTrip(const CountedTrips& trips, LoopLook look) {
+  if (look.every == 0) return;
+  const LookPlace here{look.loop, [&] {
+                         V ended = LLVMBuildLoad2(l_.b, l_.i64(), trips.ended, "");
+                         V now = LLVMBuildAdd(l_.b, ended, l_.I64(look.every), "");
+                         LLVMBuildStore(l_.b, now, trips.ended);
+                         return now;
+                       }};
+  if (trips.left == nullptr) return LookAtRun(here);
+  V now = LLVMBuildSub(l_.b, LLVMBuildLoad2(l_.b, l_.i32(), trips.left, ""), l_.I32(1), "");
+  LLVMBuildStore(l_.b, now, trips.left);
   Branch(
       LLVMBuildICmp(l_.b, LLVMIntEQ, now, l_.I32(0), ""),
       [&] {
-        LookAtRun();
-        LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(every)), left);
+        LookAtRun(here);
+        LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(look.every)), trips.left);
       },
       [] {});
 }
@@ -86,7 +99,7 @@ void KernelEmitter::Rows(V begin, V end) {
   if (k_.domain_rank == 1) return columns(begin, end);
   if (!schedule_.squares.empty()) return Squares(begin, end);
   if (schedule_.rows_together) together_ = schedule_.dims[k_.domain_rank - 2];
-  Loop(begin, end, 1, looks_.units, [&](V row) {
+  Loop(begin, end, 1, LoopLook{looks_.units}, [&](V row) {
     row_ = row;
     SetRow(row, schedule_.rows_together ? 2 : 1);
     columns(l_.I64(0), l_.I64(inner));
@@ -118,7 +131,7 @@ void KernelEmitter::Chunks() {
 // The chunks [begin, end) of a scan that runs on several threads.
 void KernelEmitter::ScanChunks() {
   V chunks = l_.I64(schedule_.chunks);
-  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, looks_.units, [&](V unit) {
+  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, LoopLook{looks_.units}, [&](V unit) {
     row_ = LLVMBuildUDiv(l_.b, unit, chunks, "");
     chunk_ = LLVMBuildURem(l_.b, unit, chunks, "");
     SetRow(row_, 0);
@@ -148,7 +161,7 @@ void KernelEmitter::SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V
 void KernelEmitter::Spread(V begin, V end, bool even) {
   const uint32_t root = schedule_.dims[k_.domain_rank - 1];
   if (!schedule_.over_domain) {
-    Loop(begin, end, 1, looks_.columns, [&](V x) {
+    Loop(begin, end, 1, LoopLook{looks_.columns}, [&](V x) {
       if (root != 0) Put(root, {x, nullptr, 0});
       column_ = x;
       Points();
@@ -157,7 +170,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
   }
   varying_ = FindVarying(k_, blocks_, root, 1, k_.n_insts);
   spreading_ = true;
-  Loop(begin, end, l_.lanes, looks_.columns, [&](V x) {
+  Loop(begin, end, l_.lanes, LoopLook{looks_.columns}, [&](V x) {
     Put(root, {x, nullptr, 1});
     column_ = x;
     mask_ = even ? nullptr : TailMask(x, end);

@@ -83,20 +83,21 @@ class KernelEmitter {
   // `body` of lo, lo + step, ... below hi.
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, Body body);
-  // The same in blocks of `every` trips, with a look between two blocks, which may end the kernel; 0: one block.
+  // The same in blocks of `look.every` trips, with a look between two blocks, which may end the kernel; 0: one block.
   template <typename Body>
-  void Loop(V lo, V hi, int64_t step, uint32_t every, Body body);
+  void Loop(V lo, V hi, int64_t step, LoopLook look, Body body);
 
   // ---- the run ----
 
   // Loaded at each use, which is rare.
   V Run() { return LoadBuffer(CountBuffers() - 1); }
   // The function returns at once if the run is to end; nothing else changes.
-  void LookAtRun() { EmitLook(l_, Run(), Exit()); }
+  void LookAtRun(const LookPlace& at) { EmitLook(l_, Run(), Exit(), at); }
+  LoopLook LookOf(uint32_t loop) const { return {looks_.every[loop], loop}; }
   LLVMBasicBlockRef Exit();
-  // For a loop whose trips are counted while it runs: it looks again after `every` trips.
-  V BeginTrips(uint32_t every);
-  void EndTrip(V left, uint32_t every);
+  // For a loop whose trips are counted while it runs: it looks again after `look.every` trips.
+  CountedTrips BeginTrips(LoopLook look);
+  void EndTrip(const CountedTrips& trips, LoopLook look);
 
   // ---- regions ----
 
@@ -136,6 +137,7 @@ class KernelEmitter {
   uint32_t CallPart(uint32_t first);
   // The function that the part calls, which is made unless there is one.
   const Regions::Code& SharedCode(uint32_t first, uint32_t last);
+  bool LookAlike(uint32_t first, uint32_t last, uint32_t other) const;
   bool Serves(const Regions::Code& code, uint32_t first, uint32_t last) const;
   std::vector<uint32_t> ArgumentsFor(const Regions::Code& code, uint32_t first, uint32_t last) const;
   // Value `id` from outside of the code that is being made.
@@ -249,7 +251,7 @@ class KernelEmitter {
 
   // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
   template <typename Condition, typename Body>
-  void WhileActive(uint32_t every, Condition condition, Body body);
+  void WhileActive(LoopLook look, Condition condition, Body body);
 
   uint32_t While(uint32_t id);
   uint32_t If(uint32_t id);

@@ -86,13 +86,17 @@ void PlanEmitter::EndIf(V ended) {
   work_ = 0;
 }
 
-void PlanEmitter::Look() {
-  EmitLook(l_, LLVMGetParam(function_, 3), End());
+void PlanEmitter::Look(uint32_t step, const std::function<V()>& trips) {
+  V run = LLVMGetParam(function_, 3);
+  EmitLook(l_, run, End(), {0, [&] {
+                              EmitStepNumber(l_, run, step);
+                              return trips ? trips() : l_.I64(0);
+                            }});
   work_ = 0;
 }
 
 void PlanEmitter::LookBefore(double work) {
-  if (work_ + work > kLookWork) Look();
+  if (work_ + work > kLookWork) Look(step_);
   work_ += work;
 }
 

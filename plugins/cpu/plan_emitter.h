@@ -38,6 +38,7 @@ class PlanEmitter {
     std::vector<LLVMBasicBlockRef> cases;
     uint32_t kind, next_case = 0;
     uint32_t predicate = 0;  // buffer
+    V trips = nullptr;       // in memory: those that have begun, where the host may end the run
   };
   struct PlanPiece {
     V function;
@@ -62,8 +63,8 @@ class PlanEmitter {
     if (end_ == nullptr) end_ = l_.NewBlock("end");
     return end_;
   }
-  // Ends the plan here if the host wants the run to end.
-  void Look();
+  // Ends the plan here, before or in a step, if the host wants the run to end.
+  void Look(uint32_t step, const std::function<V()>& trips = {});
   // A look before a step with this much work. Most steps are short, so most have no look before them.
   void LookBefore(double work);
   V Offset(V base, uint64_t bytes);
@@ -93,6 +94,7 @@ class PlanEmitter {
   // ---- each step (plan_steps.cc) ----
 
   void Step(const ricci_plan_step& step);
+  bool LooksInside(const ricci_plan_step& step) const;
   uint64_t PlaceOf(const ricci_plan_step& step) const;
   void ProfiledStep(const ricci_plan_step& step);
   void StepItself(const ricci_plan_step& step);
@@ -104,6 +106,7 @@ class PlanEmitter {
   void Control(const ricci_plan_step& step, const uint32_t* args);
   void BeginWhile(uint32_t predicate);
   void EnterBody();
+  V CountTrip(V trips);
   void Case(const ricci_plan_step& step, const uint32_t* args);
   void NextCase();
   void EndBlock();
@@ -132,6 +135,7 @@ class PlanEmitter {
   std::vector<Block> open_;
   uint64_t per_worker_ = 0, partials_ = 0;
   V function_ = nullptr;
+  uint32_t step_ = 0;                      // that is emitted
   LLVMBasicBlockRef end_ = nullptr;        // of function_, for a plan that ends early; NULL: nothing jumps there
   double work_ = 0;                        // of the steps since the last look (looks.h)
   std::optional<uint32_t> first_library_;  // that the function is given; none for the entry, and without calls

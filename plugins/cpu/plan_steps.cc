@@ -15,9 +15,20 @@ constexpr uint32_t kStoredTogether = 256;  // buffers of a step
 }  // namespace
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
+  step_ = static_cast<uint32_t>(&step - plan_.steps);
   if (l_.debug != nullptr) l_.debug->At(PlaceOf(step));
   if (profiled_ && IsStraight(step.kind)) return ProfiledStep(step);
+  if (LooksInside(step)) EmitStepNumber(l_, LLVMGetParam(function_, 3), step_);
   StepItself(step);
+}
+
+// Whether the step itself or its tasks look if the run is to end. Those that are equal share their code, and say the
+// number of the first: all are of one loop, and run one kernel.
+bool PlanEmitter::LooksInside(const ricci_plan_step& step) const {
+  if (step.kind == RICCI_STEP_LIBRARY || step.kind == RICCI_STEP_SOURCE) return true;
+  if (step.kind != RICCI_STEP_KERNEL) return false;
+  const KernelCode& k = code_[step.index];
+  return k.looks || k.units > k.grain || k.partial_chunks > 1;
 }
 
 // Of a kernel, where its first instruction with a place comes from.
@@ -112,6 +123,10 @@ void PlanEmitter::Control(const ricci_plan_step& step, const uint32_t* args) {
 void PlanEmitter::BeginWhile(uint32_t predicate) {
   Block block{l_.NewBlock("while"), l_.NewBlock("body"), l_.NewBlock("done"), {}, RICCI_STEP_WHILE};
   block.predicate = predicate;
+  if (l_.stoppable) {
+    block.trips = l_.Alloca(l_.i64(), "trips");
+    LLVMBuildStore(l_.b, l_.I64(0), block.trips);
+  }
   LLVMBuildBr(l_.b, block.head);
   LLVMPositionBuilderAtEnd(l_.b, block.head);
   open_.push_back(block);
@@ -123,7 +138,14 @@ void PlanEmitter::EnterBody() {
   V p = LLVMBuildLoad2(l_.b, l_.i8(), Buffer(block.predicate), "");
   LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, p, l_.IntLike(p, 0), ""), block.inside, block.after);
   LLVMPositionBuilderAtEnd(l_.b, block.inside);
-  Look();
+  Look(step_, [&] { return CountTrip(block.trips); });
+}
+
+// How many trips have begun before.
+V PlanEmitter::CountTrip(V trips) {
+  V before = LLVMBuildLoad2(l_.b, l_.i64(), trips, "");
+  LLVMBuildStore(l_.b, LLVMBuildAdd(l_.b, before, l_.I64(1), ""), trips);
+  return before;
 }
 
 void PlanEmitter::Case(const ricci_plan_step& step, const uint32_t* args) {

@@ -10,9 +10,13 @@ namespace {
 
 using V = LLVMValueRef;
 
-V Load(const LlvmBuilder& l, LLVMTypeRef type, V base, uint64_t offset, const char* name) {
+V FieldAt(const LlvmBuilder& l, V base, uint64_t offset) {
   V index = l.I64(static_cast<int64_t>(offset));
-  return LLVMBuildLoad2(l.b, type, LLVMBuildGEP2(l.b, l.i8(), base, &index, 1, ""), name);
+  return LLVMBuildGEP2(l.b, l.i8(), base, &index, 1, "");
+}
+
+V Load(const LlvmBuilder& l, LLVMTypeRef type, V base, uint64_t offset, const char* name) {
+  return LLVMBuildLoad2(l.b, type, FieldAt(l, base, offset), name);
 }
 
 void AddAttribute(const LlvmBuilder& l, V f, std::string_view name, uint64_t value) {
@@ -34,22 +38,24 @@ void StateColdness(const LlvmBuilder& l, V f) {
 // but its functions end with vzeroupper, which undoes it.)
 V AskFunction(const LlvmBuilder& l) {
   if (V known = LLVMGetNamedFunction(l.module, "ask")) return known;
-  LLVMTypeRef params[] = {l.ptr()};
-  LLVMTypeRef type = LLVMFunctionType(l.i32(), params, 1, 0);
+  LLVMTypeRef params[] = {l.ptr(), l.i32(), l.i64()};
+  LLVMTypeRef type = LLVMFunctionType(l.i32(), params, 3, 0);
   V ask = LLVMAddFunction(l.module, "ask", type), asked = LLVMAddFunction(l.module, "ricci_cpu_stopped", type);
   LLVMSetLinkage(ask, LLVMInternalLinkage);
   LLVMSetFunctionCallConv(ask, LLVMColdCallConv);
   StateColdness(l, ask);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(l.b);
   LLVMPositionBuilderAtEnd(l.b, LLVMAppendBasicBlockInContext(l.ctx, ask, "entry"));
-  V run = LLVMGetParam(ask, 0);
-  LLVMBuildRet(l.b, LLVMBuildCall2(l.b, type, asked, &run, 1, ""));
+  V args[] = {LLVMGetParam(ask, 0), LLVMGetParam(ask, 1), LLVMGetParam(ask, 2)};
+  LLVMBuildRet(l.b, LLVMBuildCall2(l.b, type, asked, args, 3, ""));
   LLVMPositionBuilderAtEnd(l.b, here);
   return ask;
 }
 
-V CallAsk(const LlvmBuilder& l, V run) {
-  V ask = AskFunction(l), call = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(ask), ask, &run, 1, "");
+V CallAsk(const LlvmBuilder& l, V run, const LookPlace& at) {
+  V ask = AskFunction(l);
+  V args[] = {run, l.I32(static_cast<int32_t>(at.instruction)), at.trips ? at.trips() : l.I64(0)};
+  V call = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(ask), ask, args, 3, "");
   LLVMSetInstructionCallConv(call, LLVMColdCallConv);
   return call;
 }
@@ -58,25 +64,33 @@ V IsNotZero(const LlvmBuilder& l, V v) { return LLVMBuildICmp(l.b, LLVMIntNE, v,
 
 }  // namespace
 
-extern "C" uint32_t RicciCpuStopped(RunState* run) {
+extern "C" uint32_t RicciCpuStopped(RunState* run, uint32_t instruction, uint64_t trips) {
   uint32_t code = run->stopped.load(std::memory_order_relaxed);
   if (code != 0) return code;
   const uint32_t seen = ricci_stop_requested(run->args);
   if (seen == 0) return 0;
-  return run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed) ? seen : code;
+  if (!run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed)) return code;
+  run->place = {run->step, instruction, trips};
+  return seen;
 }
 
 V EmitLoadOfArgs(const LlvmBuilder& l, V run, uint64_t offset, const char* name) {
   return Load(l, l.ptr(), Load(l, l.ptr(), run, offsetof(RunState, args), "args"), offset, name);
 }
 
-void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end) {
+void EmitStepNumber(const LlvmBuilder& l, V run, uint32_t step) {
+  if (!l.stoppable) return;
+  V store = LLVMBuildStore(l.b, l.I32(static_cast<int32_t>(step)), FieldAt(l, run, offsetof(RunState, step)));
+  LLVMSetVolatile(store, 1);  // looks are said to read no memory (StateColdness)
+}
+
+void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end, const LookPlace& at) {
   if (!l.stoppable) return;
   LLVMBasicBlockRef ask = l.NewBlock("ask"), next = l.NewBlock("next");
   V watched = Load(l, l.i32(), run, offsetof(RunState, watched), "watched");
   LLVMBuildCondBr(l.b, IsNotZero(l, watched), ask, next);
   LLVMPositionBuilderAtEnd(l.b, ask);
-  LLVMBuildCondBr(l.b, IsNotZero(l, CallAsk(l, run)), end, next);
+  LLVMBuildCondBr(l.b, IsNotZero(l, CallAsk(l, run, at)), end, next);
   LLVMPositionBuilderAtEnd(l.b, next);
 }
 

@@ -36,10 +36,13 @@ void RunUnlessInterrupted(const Session& session, const Program& p, const Execut
   ricci_status* s = ricci_executable_run(x.get(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
                                          static_cast<uint32_t>(out.size()), &options);
   if (!Interrupt::came() || ricci_status_code(s) != RICCI_CANCELLED) return Check(s);
+  ricci_str where{};
+  ricci_status_message(s, &where);
+  const std::string came_from(View(where)), loops = LoopsWithoutBound(session, p.get());
   ricci_status_free(s);
-  const std::string loops = LoopsWithoutBound(session, p.get());
-  throw Failure("run: interrupted; " + (loops.empty() ? "every loop of the program has a bound"
-                                                      : "loops without a bound, which may never end: " + loops));
+  throw Failure("run: interrupted: " + came_from + "; " +
+                (loops.empty() ? "every loop of the program has a bound"
+                               : "loops without a bound, which may never end: " + loops));
 }
 
 // Runs, with --profile reporting to that file.

@@ -6,6 +6,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "base/hash.h"
+#include "kernel/long_loops.h"
 #include "ricci/exact.h"
 #include "runtime/backend_call.h"
 
@@ -77,6 +78,10 @@ CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowere
     : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {
   if (!lowered_->output_alias.empty()) plan_.output_alias = lowered_->output_alias.data();
   for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
+  const auto is_while = [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_WHILE; };
+  const auto has_long = [](const kernel::Kernel& k) { return !kernel::PlacesOfLongLoops(k).empty(); };
+  has_long_loops_ =
+      std::ranges::any_of(lowered_->plan.steps, is_while) || std::ranges::any_of(lowered_->kernels, has_long);
 }
 
 // Copies the constants to the device, all in one block, unless its memory is the host's.
@@ -95,10 +100,12 @@ absl::Status CompiledCode::UploadConstants() {
   return absl::OkStatus();
 }
 
-// Checks do, profiles, and functions of the host.
+// Checks do, profiles, functions of the host, and long loops that the host may end. Saved code has no instructions that
+// say whether it has such loops.
 bool CompiledCode::ReportsLocations() const {
   const auto on_host = [](const ricci_plan_library& call) { return (call.flags & RICCI_CALL_ON_HOST) != 0; };
-  return !lowered_->checks.empty() || key_.profiled || std::ranges::any_of(lowered_->plan.libraries, on_host);
+  return is_saved_ || has_long_loops_ || !lowered_->checks.empty() || key_.profiled ||
+         std::ranges::any_of(lowered_->plan.libraries, on_host);
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,

@@ -177,6 +177,7 @@ class CompiledCode final : public base::Shared {
   uint64_t arena_bytes_ = 0;  // with the backend's scratch
   mutable std::atomic<uint32_t> users_{0};
   mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
+  bool has_long_loops_ = false;
   bool is_saved_ = false;
   mutable std::mutex in_full_mutex_;
   mutable base::Ref<const CompiledCode> in_full_;  // the same, compiled, if its texts were wanted

@@ -259,12 +259,12 @@ TEST(Cancel, WhatWasSeenIsKept) {
   ricci_run_args args{};
   args.cancel = &word;
   cpu::RunState run{nullptr, &args, nullptr, 1, 0};
-  EXPECT_EQ(cpu::RicciCpuStopped(&run), 0u);
+  EXPECT_EQ(cpu::RicciCpuStopped(&run, 0, 0), 0u);
   word = 7;
-  EXPECT_EQ(cpu::RicciCpuStopped(&run), static_cast<uint32_t>(RICCI_CANCELLED));
+  EXPECT_EQ(cpu::RicciCpuStopped(&run, 0, 0), static_cast<uint32_t>(RICCI_CANCELLED));
   word = 0;
   args.deadline_ns = 1;
-  EXPECT_EQ(cpu::RicciCpuStopped(&run), static_cast<uint32_t>(RICCI_CANCELLED));
+  EXPECT_EQ(cpu::RicciCpuStopped(&run, 0, 0), static_cast<uint32_t>(RICCI_CANCELLED));
 }
 
 }  // namespace

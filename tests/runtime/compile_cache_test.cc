@@ -29,7 +29,7 @@ TEST_F(CompileCacheTest, TheLongestUnusedGoesFirst) {
   EXPECT_FALSE(CompileSize(2)) << "the longest unused";
 }
 
-// The same program from another line has the same code, unless a failing check would name the line.
+// The same program from another line has the same code, unless the error of a run would name the line.
 TEST_F(CompileCacheTest, ChecksNameTheLineOfTheirOwnProgram) {
   const auto text = [](std::string_view lines, std::string_view name, std::string_view body) {
     return std::string(lines) + "program " + std::string(name) + "(%x: f32[1]) {\n" + std::string(body) +
@@ -57,6 +57,15 @@ TEST_F(CompileCacheTest, ChecksNameTheLineOfTheirOwnProgram) {
   EXPECT_EQ(run(text("\n\n", "checked", kChecked)), std::pair(false, std::string("t:5: check: never")));
   EXPECT_EQ(run(text("", "checked", kChecked)), std::pair(true, std::string("t:3: check: never")));
   EXPECT_EQ(run(text("\n\n", "checked", kChecked)), std::pair(true, std::string("t:5: check: never")));
+  // A run in a loop may be ended by the host.
+  constexpr std::string_view kLoop =
+      "  %y: f32[1] = while(%x) cond_nconsts=0 body_nconsts=0 cond=program(%i: f32[1]) { %s: f32[] = reduce_sum(%i)"
+      " axes=[0] %n: f32[] = constant -1.0 %b: bool[] = lt(%s, %n) return %b } body=program(%i: f32[1]) { %j: f32[1] = "
+      "neg(%i) return %j }";
+  for (const bool again : {false, true}) {
+    EXPECT_EQ(run(text("", "loop", kLoop)).first, again);
+    EXPECT_EQ(run(text("\n\n", "loop", kLoop)).first, again);
+  }
 }
 
 TEST_F(CompileCacheTest, WorkingMemoryGoesWithTheLastExecutable) {

@@ -1,0 +1,15 @@
+// Loops of a kernel without a bound or of many trips, which the error of a run that was ended may name.
+#ifndef RICCI_KERNEL_LONG_LOOPS_H_
+#define RICCI_KERNEL_LONG_LOOPS_H_
+#include <cstdint>
+#include <vector>
+
+#include "kernel/kernel.h"
+
+namespace ricci { inline namespace v0 { namespace kernel {
+
+// The places in the host's source of its long loops, in order; empty if no place of the kernel is known.
+std::vector<uint64_t> PlacesOfLongLoops(const Kernel& k);
+
+}}}  // namespace ricci::v0::kernel
+#endif
