@@ -19,6 +19,21 @@ TEST_F(NumpyErrors, OfNorms) {
                     "cond: operand is f32[3]; its last two dimensions must be those of a matrix with elements");
 }
 
+// Signed integers do not hold them, and nothing that counts or is a place takes them.
+TEST_F(NumpyErrors, OfNumbersAboveInt64) {
+  const Array x = Vec({1, 2, 3}), i(ctx, {1, 2});
+  const uint64_t n = uint64_t{1} << 63;
+  EXPECT_ERROR_HERE(i + n,
+                    "the number 9223372036854775808 does not fit i32; convert the operand to u64 or a floating dtype");
+  EXPECT_ERROR_HERE(zeros(ctx, {2}, DType::kI64) * n,
+                    "the number 9223372036854775808 does not fit i64; convert the operand to u64 or a floating dtype");
+  EXPECT_ERROR_HERE(pow(x, n), "pow: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
+  EXPECT_ERROR_HERE(index(x, {n}),
+                    "index: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
+  EXPECT_ERROR_HERE(arange(ctx, 0, n),
+                    "arange: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
+}
+
 TEST_F(NumpyErrors, OfSolutions) {
   const Array x = Vec({1, 2, 3});
   EXPECT_ERROR_HERE(linalg::lstsq(x, x),

@@ -4,7 +4,34 @@
 namespace ricci::testing {
 namespace {
 
+// 0 of each dtype, plus each number: as operands of a program that runs for all numbers, and as its constants.
+template <typename Number>
+Results Sums(const Given& g, std::initializer_list<DType> dtypes, std::initializer_list<Number> numbers) {
+  Results out{Values()};
+  for (const DType d : dtypes) {
+    for (const Number n : numbers) {
+      const Array none(zeros(g.ctx, {}, d));
+      out.push_back(Array(none + n));
+      out.push_back(jit([n](Value zero) { return zero + n; })(none));
+    }
+  }
+  return out;
+}
+
 const Case kCases[] = {
+    {"[np.uint64(v).astype(d) for d in (np.uint64, np.float64, np.float32, np.float16, np.complex64) "
+     "for v in (2**63, 2**63 + 2**62 + 1, 2**64 - 1) for _ in range(2)]",
+     [](const Given& g) {
+       return Sums<uint64_t>(g, {DType::kU64, DType::kF64, DType::kF32, DType::kF16, DType::kC64},
+                             {uint64_t{1} << 63, (uint64_t{3} << 62) + 1, UINT64_MAX});
+     }},
+    {"[np.int64(v).astype(d) for d in (np.uint64, np.int64, np.int32, np.uint8, np.float64, np.float32, np.float16) "
+     "for v in (2**63 - 1, -2**63, -1, 300, 2**31) for _ in range(2)]",
+     [](const Given& g) {
+       return Sums<int64_t>(g,
+                            {DType::kU64, DType::kI64, DType::kI32, DType::kU8, DType::kF64, DType::kF32, DType::kF16},
+                            {INT64_MAX, INT64_MIN, -1, 300, int64_t{1} << 31});
+     }},
     {"(b + b, b * ~b, b % True, b // True, jnp.square(b), b << True, b >> b, jnp.fmod(b, True), b ** b, b ** 2, "
      "jnp.outer(c, c))",
      [](const Given& g) -> Results {

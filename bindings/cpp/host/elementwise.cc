@@ -227,7 +227,8 @@ Value IntegerPower(Value x, Value n) {
 Value pow(const Operand& a, const Operand& b) {
   if (b.weak == Weak::kInt && !a.is_number()) {
     const Value v = UseNumbers("integer_pow", {&a, 1})[0];
-    if (b.integer >= 0 || IsInexact(v.dtype())) return lax::integer_pow(v, b.integer);
+    const int64_t n = b.int64("pow");
+    if (n >= 0 || IsInexact(v.dtype())) return lax::integer_pow(v, n);
     return Binary("pow", "pow", a, b, /*inexact=*/true);
   }
   const Operand in[] = {a, b};

@@ -59,7 +59,7 @@ DType IndexDType(const Value& v) {
   return std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > INT32_MAX; }) ? DType::kI64 : DType::kI32;
 }
 Value IndexOfItem(const CallSite& site, const Value& v, const Operand& item, int64_t axis) {
-  if (item.weak == Weak::kInt) return site.Lift(Operand(InBounds(site, item.integer, axis, v)), IndexDType(v));
+  if (item.weak == Weak::kInt) return site.Lift(Operand(InBounds(site, item.int64(site.name), axis, v)), IndexDType(v));
   const Value i = site.Lift(item, kDefaultInt);
   WantIndex(site.name, site.at, v, i);
   return FromEnd(i, v.dim(axis));

@@ -91,7 +91,7 @@ Value IndexAlong(const Value& v, const Operand& index, int64_t axis, const CallS
   const int64_t n = v.dim(axis);
   const Shape dims{axis};
   if (index.weak == Weak::kInt) {
-    const int64_t at = InBounds(site, index.integer, axis, v);
+    const int64_t at = InBounds(site, index.int64(site.name), axis, v);
     if (site.is_outside())
       return ElementAlong(v, site.Lift(Operand(at, index.at), n > INT32_MAX ? DType::kI64 : DType::kI32), axis);
     return lax::squeeze(lax::slice_in_dim(v, at, at + 1, axis), dims);

@@ -126,9 +126,10 @@ Values CountLeaves(const CallSite& site, LeafFunction f, const Operand& first, c
   Values all;
   if (first.weak == Weak::kInt && last.weak == Weak::kInt) {
     const Values state = Joined({site.Constant(first, kDefaultInt, {})}, carry);
+    const int64_t from = first.int64(site.name), to = last.int64(site.name);
     int64_t trips = 0;
-    if (last.integer > first.integer && __builtin_sub_overflow(last.integer, first.integer, &trips)) {
-      site.Fail("from ", first.integer, " to ", last.integer, " is too many trips");
+    if (to > from && __builtin_sub_overflow(to, from, &trips)) {
+      site.Fail("from ", from, " to ", to, " is too many trips");
     }
     const Closed<Value> closed = Close(site, step, TypesOf(state));
     all = EmitScan(site, closed, state, {}, closed.program.results().size(), /*skipped=*/1, {trips, false, 1});

@@ -24,10 +24,25 @@ Dims Operand::shape() const {
   return array != nullptr ? array->shape() : value.shape();
 }
 
+int64_t Operand::int64(std::string_view name) const {
+  if (is_above_int64()) {
+    FailAt(at, name, ": the number ", static_cast<uint64_t>(integer), " is too large; the largest is ", INT64_MAX);
+  }
+  return integer;
+}
+
 namespace {
 
 Element ElementOf(const Operand& number, DType dtype) {
   if (number.weak == Weak::kComplex) return Encode(dtype, std::complex<double>(number.real, number.imag));
+  if (number.is_above_int64()) {
+    const auto exact = static_cast<uint64_t>(number.integer);
+    if (IsInt(dtype) && dtype != DType::kU64) {
+      FailAt(number.at, "the number ", exact, " does not fit ", dtype,
+             "; convert the operand to u64 or a floating dtype");
+    }
+    return dtype == DType::kU64 ? Encode(dtype, exact) : EncodeFloat(dtype, number.real);
+  }
   return number.weak == Weak::kFloat ? Encode(dtype, number.real) : Encode(dtype, number.integer);
 }
 

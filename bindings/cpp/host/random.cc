@@ -195,7 +195,7 @@ Value choice(const Operand& k, const Operand& x, const Shape& shape, const Choic
   const CallSite site = SiteOf("choice", all);
   const Operand key_here(site.Lift(k, DType::kNone), site.at);
   if (x.is_number() && x.weak != Weak::kInt) site.Fail("the number to choose below is not an integer");
-  const Value from = x.is_number() ? arange(key_here, x.integer) : site.Lift(x, DType::kNone);
+  const Value from = x.is_number() ? arange(key_here, x.int64("choice")) : site.Lift(x, DType::kNone);
   const int64_t axis = Axis("choice", site.at, options.axis, from.rank()), n = from.dim(axis);
   const int64_t drawn = ElementCount(shape);
   if (n == 0 && drawn != 0)

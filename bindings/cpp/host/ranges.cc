@@ -40,7 +40,7 @@ Value arange(const Operand& in, const Operand& start, const Operand& stop, const
     common = PromoteWeak(common, o->weak);
   }
   const DType wanted = dtype == DType::kNone ? common : dtype;
-  if (IsInt(common)) return Integers(in, start.integer, stop.integer, step.integer, wanted);
+  if (IsInt(common)) return Integers(in, start.int64("arange"), stop.int64("arange"), step.int64("arange"), wanted);
   const double count = std::ceil((stop.real - start.real) / step.real);
   if (!(std::fabs(count) < 1e15)) {
     FailAt(in.at, "arange: from ", start.real, " to ", stop.real, " by ", step.real, " has no end");

@@ -37,6 +37,10 @@ class Operand {
 
   bool is_value() const { return weak == Weak::kNone && array == nullptr && ctx == nullptr; }
   bool is_number() const { return weak != Weak::kNone; }
+  // An unsigned number of 2^63 or more, of which `integer` has the bits: u64 and floating types hold it.
+  bool is_above_int64() const { return weak == Weak::kInt && integer < 0 && real > 0; }
+  // The whole number as an index, bound or exponent of the function `name`, which takes none above int64.
+  int64_t int64(std::string_view name) const;
   // kNone for a number or Context.
   DType dtype() const;
   // Empty for a number or Context.
