@@ -2,8 +2,9 @@
 //
 // C++20 has no reflection: the number of members of a plain struct is how many values of any type can initialise it,
 // and structured bindings name them. An array among the members would count once per element, so it is a std::array.
-// Bindings cannot name the members of a base class or private ones, so the owner of such a class lists them in
-// TreeMembers.
+// Bindings cannot name private members, nor those of a base class and of the class itself together, and nothing in
+// C++20 says which class a base is (Boost.PFR and glaze refuse such structs too), so the owner of such a class lists
+// them in TreeMembers, in one line.
 #ifndef RICCI_STRUCT_MEMBERS_HPP_
 #define RICCI_STRUCT_MEMBERS_HPP_
 #include <concepts>
@@ -165,7 +166,10 @@ decltype(auto) WithMembers(S& s, Visit&& visit) {
   if constexpr (ListsMembers<S>) {
     return std::apply(visit, TreeMembers<T>::of(s));
   } else {
-    static_assert(!HasBase<T>(), "a struct in a tree has a base class; list the members of both in ricci::TreeMembers");
+    static_assert(!HasBase<T>(),
+                  "a struct in a tree has a base class, and C++20 names no members of two classes; list those of both: "
+                  "template <class T> struct ricci::TreeMembers<S<T>> { static auto of(auto& s) { return std::tie(s.a, "
+                  "s.b); } };");
     constexpr size_t kCount = HasBase<T>() ? 0 : MemberCount<T>();
     static_assert(!HoldsArray<T, kCount>(), "a struct in a tree holds an array T w[N]; use std::array<T, N>");
     static_assert(kCount <= kMaxMembers,
