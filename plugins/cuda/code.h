@@ -3,6 +3,7 @@
 #define RICCI_CUDA_CODE_H_
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,7 @@ class Code {
   ricci_status* Steps(Run& run, StepRange range);
   ricci_status* Step(Run& run, uint32_t i);
   ricci_status* IssueStep(Run& run, const ricci_plan_step& step);
+  std::optional<uint32_t> KnownTrips(const Run& run, uint32_t step) const;
   ricci_status* While(Run& run, uint32_t step);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);

@@ -1,10 +1,12 @@
 // Runs of a plan: one launch of a graph, in which the device decides about loops and branches. Where the host takes
 // part (plan_parts.h), a run issues its steps in order, and what is between those that need the host is a graph each;
-// the host waits for functions of its own and for each value that a loop or branch of its own depends on. All steps are
-// issued one by one when all graphs are in flight, and loops where the host may want to end one. A profiled run issues
-// its steps too (code_profile.cc). A captured run is the nodes of the plan's graph in the graph of the host, which
-// has no word of the host to report to: what its checks have found stays on the device.
+// the host waits for functions of its own and for each value that a loop or branch of its own depends on, but not for
+// loops whose trips the plan says. All steps are issued one by one when all graphs are in flight, and loops where the
+// host may want to end one. A profiled run issues its steps too (code_profile.cc). A captured run is the nodes of the
+// plan's graph in the graph of the host, which has no word of the host to report to: what its checks have found stays
+// on the device.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "code.h"
@@ -18,6 +20,9 @@ ricci_status* Stopped(const ricci_run_args& a) {
   if (code == 0) return nullptr;
   return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline");
 }
+
+// May the host want to end the run while it is going on?
+bool MayEnd(const ricci_run_args& a) { return a.cancel != nullptr || a.deadline_ns != 0; }
 
 // A failure after which some nodes of a run are in the graph of the host.
 ricci_status* InPart(ricci_status* failed) {
@@ -62,8 +67,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
 // What the device runs cannot be ended, and a loop may never end. So a run that the host may end issues the trips of
 // its loops.
 bool Code::MayLaunch(const Run& run, const PlanPart& part) const {
-  const bool may_end = run.args.cancel != nullptr || run.args.deadline_ns != 0;
-  return run.slot->has_graphs() && !(may_end && part.has_loops);
+  return run.slot->has_graphs() && !(MayEnd(run.args) && part.has_loops);
 }
 
 // The part that begins with this step and that the run launches; null: there is none.
@@ -279,12 +283,22 @@ ricci_status* Code::Read(Run& run, uint32_t buffer, uint32_t bytes) {
   return device_.Wait(run.stream);
 }
 
+// The trips of a loop, where the host need not read the predicate to know when it ends: the plan says them, and nobody
+// may end the run, which would have to be no more than a trip ahead of the device. Nothing: it is read in each trip.
+std::optional<uint32_t> Code::KnownTrips(const Run& run, uint32_t step) const {
+  const uint32_t trips = given_.plan->steps[step].index;
+  return trips == 0 || trips == UINT32_MAX || MayEnd(run.args) ? std::nullopt : std::optional(trips);
+}
+
 ricci_status* Code::While(Run& run, uint32_t step) {
   const ricci_plan& plan = *given_.plan;
-  for (;;) {
+  const std::optional<uint32_t> trips = KnownTrips(run, step);
+  for (uint32_t trip = 0;; ++trip) {
     if (ricci_status* failed = Steps(run, blocks_.Question(step))) return failed;
-    if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
-    if (run.slot->host->value == 0) return nullptr;
+    if (!trips) {
+      if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
+    }
+    if (trips ? trip == *trips : run.slot->host->value == 0) return nullptr;
     if (ricci_status* failed = Steps(run, blocks_.Body(step))) return failed;
   }
 }

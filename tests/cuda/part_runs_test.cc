@@ -61,6 +61,31 @@ constexpr std::string_view kLoopOfHost = R"(program f(%k: i32[], %x: f32[1000]) 
   return %n, %y
 })";
 
+// A loop of known trips with a call in its body.
+std::string ScanOf(const std::string& call) {
+  return R"(program f(%x: f32[1000]) {
+  %y: f32[1000] = scan(%x) length=12 num_consts=0 num_carry=1 body=program b(%v: f32[1000]) {
+    %m: f32[] = reduce_max(%v) axes=[0]
+    %b: f32[1000] = broadcast_in_dim(%m) shape=[1000] broadcast_dimensions=[]
+    %r: f32[1000] = rev(%v) dimensions=[0]
+    %s: f32[1000] = sub(%b, %r)
+    %t: f32[1000] = )" +
+         call + R"((%s)
+    return %t
+  }
+  return %y
+})";
+}
+constexpr int kTrips = 12;
+Floats AfterScan(Floats x, float more) {
+  for (int trip = 0; trip < kTrips; ++trip) {
+    const float most = *std::max_element(x.begin(), x.end());
+    std::reverse(x.begin(), x.end());
+    for (float& v : x) v = most - v + more;
+  }
+  return x;
+}
+
 // What a loop of the device and a call come to.
 std::string LoopBesideCall() {
   std::string text(kWhile);
@@ -166,6 +191,111 @@ TEST_F(PartRuns, WithinALoopOfTheHost) {
   const std::vector<std::string> calls = CallsOfRun(f, {{1}, x}, {{5}, want});
   EXPECT_EQ(CountOf(calls, "cuGraphInstantiate"), 2) << "what comes before the loop, and its body";
   EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 1 + 4) << "trips";
+}
+
+// Its trips are known, so that nobody asks the device for them, in whatever order that goes on.
+TEST_F(PartRuns, ALoopOfKnownTripsIsNotWaitedFor) {
+  GpuProgram f(GpuOf(r_.ctx()));
+  ASSERT_TRUE(Ok(f.Compile(r_.ctx(), ScanOf("test.copy"))));
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    OfStandin<void(uint64_t)>("ricci_standin_seed")(seed);
+    const std::vector<std::string> calls = CallsOfRun(f, {Some(1000)}, {AfterScan(Some(1000), 0)});
+    EXPECT_EQ(CountOf(calls, "cuStreamSynchronize"), 0);
+    EXPECT_EQ(CountOf(calls, "cuMemcpyDtoHAsync"), 1) << "the word of failed checks";
+    EXPECT_EQ(CountOf(calls, "cuMemcpyDtoDAsync"), kTrips) << "calls";
+  }
+}
+TEST_F(PartRuns, ALoopOfKnownTripsWaitsForFunctionsOfTheHostAlone) {
+  GpuProgram f(GpuOf(r_.ctx()));
+  ASSERT_TRUE(Ok(f.Compile(r_.ctx(), ScanOf("test.parts"))));
+  const std::vector<std::string> calls = CallsOfRun(f, {Some(1000)}, {AfterScan(Some(1000), 1)});
+  EXPECT_EQ(CountOf(calls, "cuStreamSynchronize"), 2 * kTrips) << "their operands and results";
+}
+// Its condition is on the device.
+TEST_F(PartRuns, ALoopOfUnknownTripsIsWaitedFor) {
+  std::string text(kLoopOfHost);
+  text.replace(text.find("test.parts"), 10, "test.copy");
+  GpuProgram f(GpuOf(r_.ctx()));
+  ASSERT_TRUE(Ok(f.Compile(r_.ctx(), text)) && Ok(f.Give({{1}, Some(1000)})));
+  Calls();
+  ASSERT_TRUE(Ok(f.Enqueue()));
+  EXPECT_EQ(CountOf(Calls(), "cuStreamSynchronize"), 5) << "4 trips, and the condition that ends them";
+}
+
+// A run that may be ended is not more than a trip ahead of the device.
+struct Ended {
+  uint32_t word = 0;
+  int calls = 0, at = 0;  // the call that sets the word
+  bool fails = false;     // or fails
+};
+Ended ended;
+ricci_status* LaunchEnding(void* state, const ricci_launch* l) {
+  const bool is_it = ++ended.calls == ended.at;
+  if (is_it && ended.fails) return ricci_status_make(RICCI_INTERNAL, "ending: no more", 15);
+  if (is_it) ended.word = 1;
+  return LaunchCopy(state, l);
+}
+constexpr ricci_library kEnding = {{sizeof(ricci_library), 0, nullptr}, PlanCopy, LaunchEnding, DropCopy};
+
+class KnownTrips : public PartRuns {
+ protected:
+  KnownTrips() : f_(GpuOf(r_.ctx())) {
+    EXPECT_TRUE(Ok(AddRow(r_.ctx(), "test.ending", kEnding, "cuda")));
+    EXPECT_TRUE(Ok(f_.Compile(r_.ctx(), ScanOf("test.ending"))) && Ok(f_.Give({Some(1000)})));
+    ended = {};
+  }
+  // With a word to cancel it.
+  ricci_status* Run(ricci_array** out) {
+    ricci_run_opts o = ricci_run_opts_default();
+    o.cancel = &ended.word;
+    return ricci_executable_enqueue(f_.executable(), f_.in().data(), 1, out, 1, &o);
+  }
+  GpuProgram f_;
+};
+
+TEST_F(KnownTrips, MayBeCancelled) {
+  ricci_array* out = nullptr;
+  Calls();
+  ASSERT_TRUE(Ok(Run(&out)));
+  EXPECT_EQ(CountOf(Calls(), "cuStreamSynchronize"), kTrips + 1) << "for the condition of each";
+  Floats got(1000);
+  EXPECT_TRUE(Ok(ricci_array_copy_to_host(out, got.data(), 4000)));
+  EXPECT_EQ(got, AfterScan(Some(1000), 0));
+  ricci_array_release(out);
+  ended = {.at = 3};
+  EXPECT_EQ(Message(Run(&out)), "cuda: run cancelled by the host");
+  EXPECT_EQ(ended.calls, 3);
+}
+
+TEST_F(KnownTrips, EndWithACallThatFails) {
+  ended = {.at = 3, .fails = true};
+  ricci_status* s = f_.Enqueue();
+  if (s == nullptr) s = ricci_array_wait(f_.out()[0]);
+  const std::string why = Message(s);
+  EXPECT_NE(why.find("ending: no more"), why.npos) << why;
+  EXPECT_EQ(ended.calls, 3);
+  ended = {};
+  CallsOfRun(f_, {Some(1000)}, {AfterScan(Some(1000), 0)});
+}
+
+// Whichever call of the driver fails, in whichever trip: a status says which, and the next run is right.
+TEST_F(KnownTrips, EndWithACallOfTheDriverThatFails) {
+  const auto fail = OfStandin<void(uint64_t, int, int)>("ricci_standin_fail");
+  const auto failed = OfStandin<const char*()>("ricci_standin_failed");
+  int refused = 0;
+  for (uint64_t n = 1;; n += 3) {
+    fail(n, 999, 0);
+    ricci_status* s = f_.Enqueue();
+    if (s == nullptr) s = ricci_array_wait(f_.out()[0]);
+    const std::string call = failed(), why = s == nullptr ? "" : Message(s);
+    fail(0, 0, 0);
+    if (call.empty()) break;
+    const bool in_call = why.find("copy: the driver refuses") != why.npos;
+    EXPECT_TRUE(why.empty() || in_call || why.find(call) != why.npos) << call << ": " << why;
+    refused += !why.empty();
+    CallsOfRun(f_, {Some(1000)}, {AfterScan(Some(1000), 0)});
+  }
+  EXPECT_GE(refused, kTrips);
 }
 
 // The device decides about it, and nobody waits.
