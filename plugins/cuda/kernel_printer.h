@@ -319,6 +319,7 @@ class KernelPrinter {
     return tile_->has_forms ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
   }
   std::string BulkWayOf(const TileProduct& p, Side side) const;
+  std::string CoordinateOf(const TensorForm::Dimension& d, const std::string& number) const;
   void BeginBarriers();
   void CopyBoxes(const TileProduct& p, Side side);
   void FillStep(const TileProduct& p, const std::string& first);

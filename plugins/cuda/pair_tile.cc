@@ -1,5 +1,7 @@
 #include "pair_tile.h"
 
+#include <algorithm>
+
 namespace ricci::cuda {
 namespace {
 
@@ -13,9 +15,19 @@ int64_t PairsOf(const Tile& t) {
          t.extents[2];
 }
 
+// Boxes of other lengths than the tile's own are made of rows (columns) that are one dimension.
+bool HaveParts(const TileProduct& p) {
+  return std::any_of(p.operands.begin(), p.operands.end(), [](const TileOperand& o) {
+    return std::any_of(o.form.dimensions.begin(), o.form.dimensions.end(), [](const TensorForm::Dimension& d) {
+      return d.along == TensorForm::Along::kSide && !(d.inner == 1 && d.is_outermost);
+    });
+  });
+}
+
 std::string WhyNot(const Tile& t) {
   if (!t.has_forms) return "threads copy factors";
   if (t.products.size() != 1) return "it has " + N(static_cast<int64_t>(t.products.size())) + " products";
+  if (HaveParts(t.products[0])) return "its rows or columns are several dimensions";
   if (t.size.cuts != 1) return "its sums are cut into parts";
   if (t.size.step != kStep) return "its sums are short";
   const int64_t pairs = PairsOf(t), computed = pairs * PairTile::kBlocks * PairTile::kRows * PairTile::kColumns;

@@ -119,7 +119,7 @@ std::string KernelPrinter::Within(size_t depth, const std::function<void()>& wri
 // A box is half of the columns, or as many rows; where lines lie along them one panel of that.
 TensorMap KernelPrinter::MapOfPair(Side side) const {
   const TileProduct& p = tile_->products[0];
-  const TensorForm& form = *p.operands[Number(side)].form;
+  const TensorForm& form = p.operands[Number(side)].form;
   TensorMap m = MapOf(p, side);
   for (uint32_t d = 0; d < m.rank; ++d) {
     const bool is_line = LayoutOf(p, side).lines_of_side && form.dimensions[d].along == TensorForm::Along::kSide;
@@ -142,7 +142,7 @@ void KernelPrinter::LaunchPairs() {
   if (tile_->points) together = BuffersTogether(*tile_->points);
   for (const Side side : {Side::kRows, Side::kColumns}) {
     launch.maps.push_back(MapOfPair(side));
-    together[p.operands[Number(side)].form->buffer] = 1;
+    together[p.operands[Number(side)].form.buffer] = 1;
   }
   for (uint32_t b = 0; b < k_.n_buffers; ++b) {
     if (together[b] != 0) launch.aligned.push_back(b);
@@ -164,20 +164,17 @@ void KernelPrinter::CopyHalf(Side side) {
   const TileOperand& o = p.operands[Number(side)];
   const TileLayout layout = LayoutOf(p, side);
   const bool is_shared = side == Side::kColumns;
-  const auto rank = static_cast<uint32_t>(o.form->dimensions.size());
+  const auto rank = static_cast<uint32_t>(o.form.dimensions.size());
   const std::string type(TypeName(o.dtype));
   const std::string copy = is_shared ? CopyBoxToPair(device_, type, rank) : CopyBox(device_, type, rank);
   const int64_t of_box = layout.lines_of_side ? PairTile::kRows : layout.of_line();
   const std::string half = is_shared ? " + rank * " + N(PairTile::kRows) : "";
   const std::string half_place = is_shared ? " + rank * " + N(PairTile::kRows * tile_->size.step) : "";
   for (int64_t from = 0; from < PairTile::kRows; from += of_box) {
+    const std::string line = (is_shared ? "first_column" : "first_row") + half + (from == 0 ? "" : " + " + N(from));
     std::string at;
-    for (const TensorForm::Dimension& d : o.form->dimensions) {
-      if (d.along == TensorForm::Along::kSum) at += "step * " + N(tile_->size.step) + ", ";
-      if (d.along == TensorForm::Along::kSide) {
-        at += (is_shared ? "first_column" : "first_row") + half + (from == 0 ? "" : " + " + N(from)) + ", ";
-      }
-      if (d.along == TensorForm::Along::kBatch) at += "(i32)" + CoordinateName(d.batch) + ", ";
+    for (const TensorForm::Dimension& d : o.form.dimensions) {
+      at += CoordinateOf(d, d.along == TensorForm::Along::kSum ? "step * " + N(tile_->size.step) : line) + ", ";
     }
     Line(copy + "(" + SlotOf(p, side, "slot") + half_place + (from == 0 ? "" : " + " + N(from * tile_->size.step)) +
          ", map" + N(is_shared ? 1 : 0) + ", " + at + "full + slot);");

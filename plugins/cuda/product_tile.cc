@@ -4,6 +4,7 @@
 
 #include "codegen/dtypes.h"
 #include "tensor_format.h"
+#include "tile_layout.h"
 
 namespace ricci::cuda {
 namespace {
@@ -314,20 +315,29 @@ class Finder {
     }
     return out;
   }
-  // Only for what can be copied 16 bytes at once, so that kernels ask for that alignment.
-  bool FindForm(const TileProduct& p, Side side, TileOperand& o) const {
-    if (!o.is_copy || o.packet.bytes != kMostPacketBytes) return false;
-    o.form = TensorFormOf(k_, o.value, p.loops, SidesOf(side));
-    return o.form && o.form->along_sum() == o.along_sum;
+  // Only for what threads copy too, where addresses are not aligned.
+  TensorForm FormOf(const TileProduct& p, Side side, const TileOperand& o) const {
+    const auto i = static_cast<size_t>(side);
+    if (o.dtype != k_.insts[o.value].dtype) return {.why_not = "it is converted"};
+    const TileLayout layout = WarpgroupLayout(tile_.size.extents[i], tile_.size.step, o.along_sum,
+                                              tile_.size.extents[i] / tile_.size.parts[i]);
+    const TensorBox box{.along_sum = o.along_sum, .of_line = layout.of_line(), .lines = layout.lines};
+    TensorForm form = TensorFormOf(k_, o.value, p.loops, SidesOf(side), box);
+    if (form.is_there() && !o.is_copy) return {.why_not = "its lines have odd lengths"};
+    return form;
   }
   // Of all operands, else nobody uses them.
   void FindForms() {
-    tile_.has_forms = true;
     for (TileProduct& p : tile_.products) {
       for (const Side side : {Side::kRows, Side::kColumns}) {
-        tile_.has_forms = tile_.has_forms && FindForm(p, side, p.operands[static_cast<size_t>(side)]);
+        TileOperand& o = p.operands[static_cast<size_t>(side)];
+        o.form = FormOf(p, side, o);
+        if (o.form.is_there() || !tile_.why_no_forms.empty()) continue;
+        tile_.why_no_forms =
+            std::string("of the ") + (side == Side::kRows ? "rows" : "columns") + " no tensor map: " + o.form.why_not;
       }
     }
+    tile_.has_forms = tile_.why_no_forms.empty();
   }
 
   void PacketPoints() {

@@ -33,8 +33,8 @@ struct TileOperand {
   // Brought along the side, but kept along the sum: a thread turns blocks of kTurned elements of so many rows
   // (columns).
   bool is_turned = false;
-  bool is_copy = false;            // what is loaded is what is kept, in the same order, so that bytes can be copied
-  std::optional<TensorForm> form;  // by which the GPU copies it itself, where addresses are aligned
+  bool is_copy = false;  // what is loaded is what is kept, in the same order, so that bytes can be copied
+  TensorForm form;       // by which the GPU copies it itself, where addresses are aligned
 };
 
 struct TileProduct {
@@ -54,6 +54,7 @@ struct Tile {
   TileSize size;
   TileKind kind = TileKind::kRegisters;
   bool has_forms = false;        // all operands have one
+  std::string why_no_forms;      // of groups of warps, if not
   std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
   std::string reason;            // for the text
 

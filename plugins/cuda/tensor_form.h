@@ -1,14 +1,15 @@
 // TensorForm: how an operand of a product lies in memory, where a tensor map of the GPU can say it (tensor_map.h), so
 // that the GPU copies what a tile needs of it by itself.
 //
-// Proved by strides alone: the index of the operand is a sum of coordinates and trips with constant factors, the rows
-// (columns) of a tile are one dimension and the trips of a step another one, one of both has neighbours in memory, and
-// all other distances are multiples of 16 bytes. Where that does not hold (windows, padding, gathered rows, reversed
-// dimensions, odd lengths), threads copy.
+// Proved by strides alone: the index of the operand is a sum of coordinates and trips with constant factors, and one of
+// the rows (columns) of a tile, or the trips of a step, has neighbours in memory. What the driver asks of maps
+// (cuTensorMapEncodeTiled) is asked of the form, and no more: batches anywhere, heads beside positions, parts of arrays
+// and every second row have one. Where it does not hold (windows, padding, gathered rows, reversed dimensions, rows of
+// odd lengths), threads copy.
 #ifndef RICCI_CUDA_TENSOR_FORM_H_
 #define RICCI_CUDA_TENSOR_FORM_H_
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "ricci/backend.h"
@@ -16,28 +17,38 @@
 namespace ricci::cuda {
 
 struct TensorForm {
-  // What the coordinate of a dimension is in a tile: a trip of the sum, a row (column), or a coordinate of the batch.
+  // What the coordinate of a dimension is in a tile: of a trip of the sum, of a row (column), or of the batch.
   enum class Along : uint8_t { kSum, kSide, kBatch };
   struct Dimension {
     Along along;
-    uint32_t batch;        // kBatch: the dimension of the domain
-    int64_t size, stride;  // in elements
+    int64_t size, stride;              // in elements
+    std::vector<uint32_t> batch = {};  // kBatch: the dimensions of the domain that it is made of, the outermost first
+    // kSum, kSide: a part of the trips (rows), of which number n is at n / inner % size, in the outermost part at
+    // n / inner. A box has `box` of them.
+    int64_t inner = 1, box = 1;
+    bool is_outermost = true;
   };
 
   uint32_t buffer = 0;
-  int64_t first = 0;                  // the element of the buffer at coordinates of 0
-  std::vector<Dimension> dimensions;  // the innermost one first, whose stride is 1
+  int64_t first = 0;                       // the element of the buffer at coordinates of 0
+  std::vector<Dimension> dimensions = {};  // the innermost one first, whose stride is 1; none: no tensor map can say it
+  std::string why_not = {};                // then: why
 
-  bool along_sum() const { return dimensions[0].along == Along::kSum; }
+  bool is_there() const { return !dimensions.empty(); }
 };
 
 // The dimensions of the domain that a tile has along the operand, and those of the batch; the outermost first.
 struct TensorSides {
   std::vector<uint32_t> side, batch;
 };
-// Of the LOAD `load` in `loops`, each in the one before. Nothing: no tensor map can say it.
-std::optional<TensorForm> TensorFormOf(const ricci_kernel_table& k, uint32_t load, const std::vector<uint32_t>& loops,
-                                       const TensorSides& sides);
+// What is copied at once: so many lines of so many neighbours, along the sum or along the rows (columns).
+struct TensorBox {
+  bool along_sum = false;
+  int64_t of_line = 0, lines = 0;
+};
+// Of the LOAD `load` in `loops`, each in the one before.
+TensorForm TensorFormOf(const ricci_kernel_table& k, uint32_t load, const std::vector<uint32_t>& loops,
+                        const TensorSides& sides, const TensorBox& box);
 
 }  // namespace ricci::cuda
 #endif

@@ -25,14 +25,12 @@ constexpr int64_t kWarps = kTileThreads / 32;
 // A box is what a step needs of it, or where lines lie along the rows (columns) one panel of that (tile_layout.h).
 TensorMap KernelPrinter::MapOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
-  const TileLayout layout = LayoutOf(p, side);
   const auto bytes = static_cast<uint64_t>(codegen::SizeOfDType(o.dtype));
-  TensorMap m{.argument = o.form->buffer, .first = static_cast<uint64_t>(o.form->first) * bytes};
-  for (const TensorForm::Dimension& d : o.form->dimensions) {
-    const bool is_batch = d.along == TensorForm::Along::kBatch;
+  TensorMap m{.argument = o.form.buffer, .first = static_cast<uint64_t>(o.form.first) * bytes};
+  for (const TensorForm::Dimension& d : o.form.dimensions) {
     m.sizes[m.rank] = static_cast<uint64_t>(d.size);
     m.strides[m.rank] = static_cast<uint64_t>(d.stride) * bytes;
-    m.box[m.rank] = is_batch ? 1 : static_cast<uint32_t>(m.rank == 0 ? layout.of_line() : layout.lines);
+    m.box[m.rank] = static_cast<uint32_t>(d.box);
     ++m.rank;
   }
   return m;
@@ -106,19 +104,32 @@ std::string KernelPrinter::BulkWayOf(const TileProduct& p, Side side) const {
   return "map" + std::to_string(NumberOfMap(p, side)) + ": boxes of " + box;
 }
 
+// Of the first element of a box, whose trip (row) has this number.
+std::string KernelPrinter::CoordinateOf(const TensorForm::Dimension& d, const std::string& number) const {
+  if (d.along != TensorForm::Along::kBatch) {
+    const std::string outer = d.inner == 1 ? "" : " / " + N(d.inner), of_part = d.is_outermost ? "" : " % " + N(d.size);
+    return outer.empty() && of_part.empty() ? number : "(" + number + ")" + outer + of_part;
+  }
+  std::string out;
+  for (const uint32_t b : d.batch) {
+    out = out.empty() ? "(i32)" + CoordinateName(b)
+                      : "(" + out + ") * " + N(k_.domain[b]) + " + (i32)" + CoordinateName(b);
+  }
+  return out;
+}
+
 void KernelPrinter::CopyBoxes(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
   const TileLayout layout = LayoutOf(p, side);
   const int64_t boxes = layout.lines_of_side ? 1 : layout.length / layout.of_line();
-  const auto rank = static_cast<uint32_t>(o.form->dimensions.size());
+  const auto rank = static_cast<uint32_t>(o.form.dimensions.size());
+  const std::string step = "next * " + N(tile_->size.step),
+                    side_name = side == Side::kRows ? "first_row" : "first_column";
   for (int64_t box = 0; box < boxes; ++box) {
     const std::string panel = box == 0 ? "" : " + " + N(box * layout.of_line());
     std::string at;
-    for (const TensorForm::Dimension& d : o.form->dimensions) {
-      if (d.along == TensorForm::Along::kSum) at += "next * " + N(tile_->size.step) + ", ";
-      if (d.along == TensorForm::Along::kSide)
-        at += (side == Side::kRows ? "first_row" : "first_column") + panel + ", ";
-      if (d.along == TensorForm::Along::kBatch) at += "(i32)" + CoordinateName(d.batch) + ", ";
+    for (const TensorForm::Dimension& d : o.form.dimensions) {
+      at += CoordinateOf(d, d.along == TensorForm::Along::kSum ? step : side_name + panel) + ", ";
     }
     Line(CopyBox(device_, std::string(TypeName(o.dtype)), rank) + "(" + SlotOf(p, side, "to") +
          (box == 0 ? "" : " + " + N(box * layout.lines * layout.of_line())) + ", map" +

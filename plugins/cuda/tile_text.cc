@@ -63,6 +63,7 @@ void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) 
   Line("// " + tile_->reason);
   Note(is_first ? tile_->reason : elsewhere);
   if (tile_->has_forms) Decide("where addresses are aligned the GPU copies boxes of both factors by itself");
+  if (!tile_->why_no_forms.empty()) Decide("threads copy both factors; " + tile_->why_no_forms);
   const std::string parts = "first of two launches: " + N(cuts) + " parts of each sum";
   if (cuts > 1) Line("// " + parts);
   if (cuts > 1 && is_first) Note(parts);
@@ -137,6 +138,7 @@ std::string KernelPrinter::AreTilesAligned() const {
   for (const Tile* tile : {&register_tile_, &tensor_tile_, &warpgroup_tile_}) {
     for (const TileProduct& p : tile->products) {
       for (const TileOperand& o : p.operands) take(o.packet);
+      if (tile->has_forms) bytes = std::max(bytes, TensorMap::kAlignment);
     }
     if (tile->points && !in_parts_) take(*tile->points);
   }

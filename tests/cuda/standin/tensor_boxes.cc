@@ -9,6 +9,7 @@ namespace ricci::cuda::standin {
 namespace {
 
 constexpr uint64_t kPiece = 16;
+constexpr uintptr_t kMapAlignment = 64;  // less than its type has in C++
 
 // How the driver refuses what it is asked to encode.
 bool AreTaken(unsigned rank, uint64_t element, const uint64_t* sizes, const uint64_t* strides, const unsigned* box,
@@ -38,7 +39,7 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap* out, int type, unsigned rank, void*
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (m.capability < 90) return kCuNotSupported;
-  if (reinterpret_cast<uintptr_t>(out) % alignof(CuTensorMap) != 0 || rank < 1 || rank > 5) return kInvalidValue;
+  if (reinterpret_cast<uintptr_t>(out) % kMapAlignment != 0 || rank < 1 || rank > 5) return kInvalidValue;
   if (type < kCuTensorU8 || type > kCuTensorU32 || reinterpret_cast<uintptr_t>(address) % kPiece != 0) {
     return kInvalidValue;
   }
@@ -55,12 +56,12 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap* out, int type, unsigned rank, void*
   t.line_bytes = static_cast<uint16_t>(span);
   t.address = static_cast<const char*>(address);
   for (unsigned d = 0; d < rank; ++d) {
-    t.sizes[d] = static_cast<uint32_t>(sizes[d]);
+    t.sizes[d] = sizes[d];
     t.box[d] = static_cast<uint16_t>(box[d]);
     if (d != 0) t.strides[d - 1] = strides[d - 1];
   }
-  *out = {};
-  std::memcpy(out, &t, sizeof t);
+  std::memset(static_cast<void*>(out), 0, sizeof *out);
+  std::memcpy(static_cast<void*>(out), &t, sizeof t);
   return kCuSuccess;
 }
 
@@ -77,12 +78,12 @@ std::vector<Piece> PiecesOf(const TensorOnDevice& t, const int* at, uint32_t add
     for (uint32_t d = 1; d < t.rank; ++d) {
       const int64_t c = at[d] + static_cast<int64_t>(rest % t.box[d]);
       rest /= t.box[d];
-      is_inside = is_inside && c >= 0 && c < int64_t{t.sizes[d]};
+      is_inside = is_inside && c >= 0 && c < static_cast<int64_t>(t.sizes[d]);
       from += c * static_cast<int64_t>(t.strides[d - 1]);
     }
     for (uint64_t b = 0; b < line; b += kPiece) {
       const int64_t first = at[0] * int64_t{t.element_bytes} + static_cast<int64_t>(b);
-      const int64_t end = int64_t{t.sizes[0]} * t.element_bytes;
+      const int64_t end = static_cast<int64_t>(t.sizes[0]) * t.element_bytes;
       const int64_t valid = is_inside && first >= 0 ? std::clamp<int64_t>(end - first, 0, kPiece) : 0;
       const uint64_t linear = address + l * line + b;
       const uint64_t place = groups == 0 ? linear : linear ^ (linear >> 7 & (groups - 1)) << 4;

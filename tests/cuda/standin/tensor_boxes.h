@@ -18,7 +18,7 @@ struct TensorOnDevice {
   uint16_t line_bytes = 0;  // within which groups of 16 bytes change places; 0: nowhere
   const char* address = nullptr;
   uint64_t strides[4]{};  // bytes, from the second dimension on
-  uint32_t sizes[5]{};
+  uint64_t sizes[5]{};
   uint16_t box[5]{};
 
   uint32_t box_bytes() const;
