@@ -58,7 +58,7 @@ for library in ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libdl.so.2 libpthread.so
 done
 
 # ---- what they run ----
-cp "$here"/*.py "$here"/*.ricci "$here/day.sh" "$here/places.sh" "$here/stages.sh" "$here/one.sh" "$to"
+cp "$here"/*.py "$here"/*.ricci "$here/day.sh" "$here/places.sh" "$here/ready.sh" "$here/stages.sh" "$here/one.sh" "$to"
 "$python" "$here/smoke_programs.py" "$tree/tests/cuda/source" "$to/programs/smoke" "$to/ricci"
 "$python" "$here/product_programs.py" "$to/programs/products" ${most:+"$most"}
 cp "$here/measured/order" "$to/programs/measured"

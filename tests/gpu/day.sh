@@ -12,7 +12,7 @@
 #
 # Without STAGEs all of them, in the order at the end of this file; stages.sh says what each does. Knowledge first: a
 # stage has a limit of its own, and each program is a process of its own, so that an illegal address or a hang of one
-# spoils no other. What is found is in $OUT/report.txt at once (OUT is day_out if it is not set), all logs in
+# spoils no other. What a stage needs of the machine is looked for before the first one (ready.sh). What is found is in $OUT/report.txt at once (OUT is day_out if it is not set), all logs in
 # $OUT/logs.tar.gz after each stage, also if the run is killed. The exit status is 1 if a stage failed.
 set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -38,7 +38,7 @@ wanted=" $* "
 OUT=${OUT:-$PWD/day_out}
 report=$OUT/report.txt
 mkdir -p "$OUT" && : >"$report" || { echo "$0: the report $report cannot be written: set OUT" >&2; exit 2; }
-LOGS=$(mktemp -d)
+LOGS=$(mktemp -d) || { echo "$0: no folder for logs can be made: set TMPDIR" | tee "$report" >&2; exit 2; }
 begin=$(date +%s)
 failed=0
 say() { echo "$*" | tee -a "$report"; }
@@ -52,13 +52,27 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
+has() { command -v "$1" >/dev/null; }
+
+# A process that crashes with a GPU would write all memory that is mapped.
+ulimit -c 0
+# Every process makes a context on each GPU that it sees.
+export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
+# A GPU that nobody has open is set up again for the next process, which takes a second or two.
+for device in /dev/nvidia[0-9]*; do
+  [ ! -c "$device" ] || ! (: <>"$device") 2>/dev/null || exec {held}<>"$device"
+done
 # shellcheck source=places.sh
 . "$HERE/places.sh"
-export HERE OUT LOGS JOBS DRIVER NVRTC FEW MEASURE FUZZ PYTHON LIBRARIES GPU
+say "begins $(date -u '+%Y-%m-%d %H:%M:%S') UTC; driver: $DRIVER; NVRTC: ${NVRTC:-none}; GPUs: $CUDA_VISIBLE_DEVICES"
+# shellcheck source=ready.sh
+. "$HERE/ready.sh"
+export HERE OUT LOGS JOBS DRIVER NVRTC FEW MEASURE FUZZ PYTHON PEERS_PYTHON LIBRARIES GPU
 
 # stage NAME LIMIT: LIMIT seconds, or what is left.
 stage() {
   [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]] || return 0
+  [ -z "${lacks[$1]:-}" ] || { say "$(printf '%-10s cannot run: %s' "$1" "${lacks[$1]}")"; failed=1; return 0; }
   local limit=$2 left=$((seconds - $(passed))) start code state
   [ "$left" -ge "$limit" ] || limit=$left
   [ "$limit" -ge 3 ] || { say "$(printf '%-10s no time left' "$1")"; return 0; }
@@ -78,7 +92,6 @@ stage() {
   pack
 }
 
-say "begins $(date -u '+%Y-%m-%d %H:%M:%S') UTC; driver: $DRIVER; NVRTC: $NVRTC"
 [ "$wanted" = "  " ] || stage fails 5  # only if it is asked for: shows what a failure looks like
 stage inventory 30
 stage devices 40

@@ -1,10 +1,12 @@
 """PyTorch (cuBLASLt and its own kernels) and Triton on the programs of measured/: medians of device events on random data.
 
-A line for each as it is measured, with the names of measured/; what is not on the machine says so.
+A line for each as it is measured, with the names of measured/ and its size; what is not on the machine says so.
 """
+import pathlib
 import statistics
 
-N = 8192
+SIZE = pathlib.Path(__file__).parent / "cubins/size"  # of measured/, which build.sh makes
+N = int(SIZE.read_text()) if SIZE.exists() else 8192
 BYTES, OPERATIONS = N * N * 4, 2 * N**3
 
 
@@ -65,9 +67,10 @@ def product_f8(torch, a, b, fast):
 
 
 def attention(torch):
-    q, k, v = (torch.randn(4, 16, 4096, 128, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    n = min(N, 4096)
+    q, k, v = (torch.randn(4, 16, n, 128, device="cuda", dtype=torch.bfloat16) for _ in range(3))
     attempt("torch", "attention", lambda: lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v), 0,
-            4 * 4 * 16 * 4096**2 * 128, "4 x 16 heads, 4096 x 128")
+            4 * 4 * 16 * n**2 * 128, f"4 x 16 heads, {n} x 128")
 
 
 def main():

@@ -1,6 +1,7 @@
-"""JAX on the programs of measured/, on its GPU: wall time of a call, several in flight, as peers.py shows it."""
+"""JAX on the programs of measured/: wall time of a call, several in flight, as peers.py shows it: peers_jax.py [PLATFORM]"""
 import os
 import statistics
+import sys
 import time
 
 from peers import BYTES, N, OPERATIONS, show
@@ -48,12 +49,13 @@ def measured(jax, f, arguments, in_flight=5, rounds=5):
 
 
 def main():
+    platform = sys.argv[1] if len(sys.argv) > 1 else "gpu"
     try:
         import jax
         import jax.numpy as jnp
-        device = jax.devices("gpu")[0]
+        device = jax.devices(platform)[0]
     except Exception as e:  # not there, or without a GPU
-        return print(f"no JAX for GPUs: {type(e).__name__}: {str(e)[:120]}")
+        return print(f"no JAX for {platform}: {type(e).__name__}: {str(e)[:120]}")
     print(f"jax {jax.__version__} on {device.device_kind}", flush=True)
     x, y = (jax.random.normal(key, (N, N)) for key in jax.random.split(jax.random.key(0)))
     for name, f, arguments, bytes_, operations in programs(jax, jnp, x, y):

@@ -5,6 +5,18 @@ for python in python3 python /opt/conda/bin/python /usr/bin/python3; do
   [ -n "$PYTHON" ] || ! "$python" -c 'import numpy' 2>/dev/null || PYTHON=$(command -v "$python")
 done
 PYTHON=${PYTHON:-python3}
+# That of peers: the first one that has any.
+for python in "$PYTHON" python3 python /opt/conda/bin/python /usr/bin/python3; do
+  [ -n "${PEERS_PYTHON:-}" ] ||
+    ! "$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") or u.find_spec("jax")))' 2>/dev/null ||
+    PEERS_PYTHON=$(command -v "$python")
+done
+PEERS_PYTHON=${PEERS_PYTHON:-$PYTHON}
+# NVIDIA's tools, where installers put them and no path leads.
+for folder in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer /opt/nvidia/nsight-compute/*; do
+  [ ! -d "$folder" ] || PATH=$PATH:$folder
+done
+export PATH
 
 # The first of these files that exists.
 first() {

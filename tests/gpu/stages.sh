@@ -21,7 +21,9 @@ inventory() {
   uname -a; cat /etc/os-release; ldd --version | head -n 1; nproc; free -g | head -n 2
   nvidia-smi; nvidia-smi -q -d CLOCK,POWER,MEMORY | head -n 80
   has nvcc && nvcc --version
-  echo "libraries: $DRIVER, $NVRTC"; ls -l "$DRIVER" "$NVRTC"
+  ulimit -a; df -h "$LOGS" "$OUT"; env | grep -E '^(CUDA|NVIDIA|LD_)'
+  echo "libraries: $DRIVER, $NVRTC"; ls -lL "$DRIVER" "$NVRTC"
+  grep -s Restrict /proc/driver/nvidia/params
   "$PYTHON" "$HERE/packages.py" | tee "$logs/report"
   for tool in nvcc ncu compute-sanitizer; do has $tool || echo "no $tool" >>"$logs/report"; done
   "$ricci" --version | head -n 1
@@ -30,9 +32,11 @@ inventory() {
 }
 devices() { "$ricci" devices $LIBRARIES >"$logs/list"; cat "$logs/list"; grep 'cuda:0' "$logs/list"; }
 
-# What the driver says to calls that documents leave open, each question a process of its own.
+# What the driver says to calls that documents leave open, each question a process of its own; those about times alone.
 probe() {
-  "$HERE/ricci_gpu_probe" --list | side_by_side $((LIMIT - 5)) bash "$HERE/one.sh" question
+  local times='contexts|runs' question
+  "$HERE/ricci_gpu_probe" --list | grep -vxE "$times" | side_by_side $((LIMIT - 20)) bash "$HERE/one.sh" question
+  for question in $("$HERE/ricci_gpu_probe" --list | grep -xE "$times"); do bash "$HERE/one.sh" question "$question"; done
   cat "$logs"/*.answer >"$logs/report"
   grep -h 'DIFFERS' "$logs/report"
   echo "$(wc -l <"$logs/report") answers, $(grep -c DIFFERS "$logs/report") differ from the documents"
@@ -59,7 +63,7 @@ loops() {
   for n in 3 8; do
     "$ricci" run "$HERE/loops.ricci" --device ref --input 0=$n --limit 1000 >"$logs/ref$n" || return 1
     timeout --foreground -k 2 15 "$ricci" run "$HERE/loops.ricci" $GPU --input 0=$n --limit 1000 >"$logs/cuda$n" || return 1
-    cmp "$logs/ref$n" "$logs/cuda$n" || return 1
+    [ "$(cat "$logs/ref$n")" = "$(cat "$logs/cuda$n")" ] || { diff "$logs/ref$n" "$logs/cuda$n"; return 1; }
   done
   "$ricci" compile "$HERE/loops.ricci" $GPU --explain | grep '^a run '
 }
@@ -109,20 +113,22 @@ times() {
   head -n -1 "$logs/out" >"$logs/report"
   tail -n 1 "$logs/out" | grep -q ' 0 failed'
 }
+# Whatever of them is there; DAY_JAX is for the rehearsal, where JAX has a CPU alone.
 peers() {
-  timeout --foreground $((LIMIT * 2 / 3)) "$PYTHON" -u "$HERE/peers.py" >"$logs/report" 2>"$logs/stderr"
-  "$PYTHON" -u "$HERE/peers_jax.py" >>"$logs/report" 2>>"$logs/stderr"
+  timeout --foreground -k 2 $((LIMIT * 2 / 3)) "$PEERS_PYTHON" -u "$HERE/peers.py" >"$logs/report" 2>"$logs/stderr"
+  "$PEERS_PYTHON" -u "$HERE/peers_jax.py" "${DAY_JAX:-gpu}" >>"$logs/report" 2>>"$logs/stderr"
   grep -q ' us ' "$logs/report" || { echo "no PyTorch, no JAX for GPUs"; return 77; }
-  echo "$(grep -c ' us ' "$logs/report") times"
+  echo "$(grep -c ' us ' "$logs/report") times, $(grep -c 'not measured' "$logs/report") not measured"
 }
 
 # ---- NVIDIA's tools ----
 check() {  # TOOL FILE ARGUMENTS: under compute-sanitizer
-  local tool=$1 file=$2 log=$logs/$1.$(basename "$2" .ricci)
+  local tool=$1 file=$2 log=$logs/$1.$(basename "$2" .ricci) code
   shift 2
   timeout -k 2 $((LIMIT - 5)) compute-sanitizer --target-processes all --tool "$tool" --error-exitcode 9 \
     "$ricci" run "$file" $GPU --limit 1 "$@" >"$log" 2>&1
-  echo "$tool $(basename "$file"): $? $(grep -h 'SUMMARY' "$log" | tail -n 1)" >>"$logs/report"
+  code=$?
+  echo "$tool $(basename "$file"): $code $(grep -h 'SUMMARY' "$log" | tail -n 1)" >>"$logs/report"
 }
 sanitizer() {
   has compute-sanitizer || { echo "no compute-sanitizer"; return 77; }
@@ -142,15 +148,27 @@ counters() {
   local metrics name
   metrics=gpu__time_duration.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed
   metrics=$metrics,sm__throughput.avg.pct_of_peak_sustained_elapsed,lts__throughput.avg.pct_of_peak_sustained_elapsed
-  metrics=$metrics,sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active
+  metrics=$metrics,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active
   metrics=$metrics,l1tex__data_bank_conflicts_pipe_lsu.sum,sm__warps_active.avg.pct_of_peak_sustained_active
   for name in product_bf16 row_softmax column_sum cumsum total2; do
     timeout --foreground -k 2 30 ncu --target-processes all --clock-control none --metrics "$metrics" --launch-count 3 \
       "$ricci" run "$HERE/programs/measured/$name.ricci" $GPU --limit 1 >"$logs/$name" 2>&1
-    awk -v name="$name" '/__/ { print name, $1, $(NF - 1), $NF }' "$logs/$name" >>"$logs/report"
+    figures "$name" <"$logs/$name" >>"$logs/report"
   done
-  echo "$(wc -l <"$logs/report") figures"
-  [ -s "$logs/report" ]
+  if grep -qs ERR_NVGPUCTRPERM "$logs"/*; then
+    echo "no leave to read counters: run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
+    return 77
+  fi
+  echo "$(wc -l <"$logs/report") figures, $(grep -c ' n/a' "$logs/report") of no use"
+  [ -s "$logs/report" ] && ! grep -q '^ncu ' "$logs/report"
+}
+# figures PROGRAM: of what ncu prints the program, the kernel, and name, value and unit of each metric. A count has no
+# unit, and what this GPU does not know is `(!) n/a`. What ncu complains about is a line too.
+figures() {
+  awk -v program="$1" '
+    /^==ERROR==/ { print "ncu", program, $0 }
+    / Context [0-9]+, Stream [0-9]+/ { kernel = $1 == "void" ? $2 : $1; sub(/[(<].*/, "", kernel) }
+    $1 ~ /^[a-z0-9]+__[a-z0-9_.]+$/ && NF > 1 { print program, kernel, $1, $NF, (NF > 2 && $2 != "(!)" ? $2 : "") }'
 }
 
 # A program that wants more memory than any GPU has, then a hang: what a failure looks like.

@@ -130,7 +130,7 @@ CuGraphNode Probe::AddCopy(CuGraph graph, CuPointer to, CuPointer from, uint64_t
 
 int Main(int argc, char** argv) {
   std::vector<Question> questions;
-  for (const auto of : {QuestionsOfGraphs, QuestionsOfMemory, QuestionsOfTime}) {
+  for (const auto of : {QuestionsOfMachine, QuestionsOfGraphs, QuestionsOfMemory, QuestionsOfMaps, QuestionsOfTime}) {
     for (const Question& q : of()) questions.push_back(q);
   }
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {

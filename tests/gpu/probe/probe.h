@@ -24,6 +24,7 @@ class Probe {
   CuContext context() const { return context_; }
   CuStream stream() const { return stream_; }
   const std::string& architecture() const { return architecture_; }
+  std::string compiler() const { return compiler_->Version(); }
 
   // `CUDA_ERROR_INVALID_VALUE`, or `taken`.
   std::string Said(CuResult result) const;
@@ -71,9 +72,11 @@ struct Question {
   const char *name, *about;
   void (*ask)(const Probe& p);
 };
-std::span<const Question> QuestionsOfGraphs();  // probe_graphs.cc
-std::span<const Question> QuestionsOfMemory();  // probe_memory.cc
-std::span<const Question> QuestionsOfTime();    // probe_times.cc
+std::span<const Question> QuestionsOfMachine();  // probe_machine.cc
+std::span<const Question> QuestionsOfGraphs();   // probe_graphs.cc
+std::span<const Question> QuestionsOfMemory();   // probe_memory.cc
+std::span<const Question> QuestionsOfMaps();     // probe_maps.cc
+std::span<const Question> QuestionsOfTime();     // probe_times.cc
 
 }  // namespace ricci::probe
 #endif

@@ -1,6 +1,4 @@
-// Copies, tensor maps, shared and local memory: what a driver takes, and what it keeps for itself.
-#include <string_view>
-
+// Copies, shared and local memory: what a driver takes, and what it keeps for itself.
 #include "probe.h"
 
 namespace ricci::probe {
@@ -24,37 +22,6 @@ void AskCopy(const Probe& p) {
     Answer((pitch == 0 ? "no pitch: " : "the bytes as pitch: ") + p.Said(result) + ", the last word is " +
                std::to_string(last),
            pitch != 0 || last == 7);
-  }
-}
-
-struct Map {
-  const char* name;
-  size_t offset;  // of the map, from an address of 128 bytes
-  uint64_t strides[2];
-  const char* documented;
-};
-// Of 256 x 256 x 4 elements of 16 bits.
-constexpr Map kMaps[] = {
-    {"at 128 bytes", 0, {512, 131072}, "taken"},
-    {"at 64 bytes", 64, {512, 131072}, "taken before CUDA 13"},
-    {"strides that are no multiples of each other", 0, {2048, 2064}, "refused"},
-    {"strides out of order", 0, {131072, 512}, "refused"},
-    {"a stride of 8 bytes", 0, {520, 131072}, "refused"},
-};
-
-void AskMaps(const Probe& p) {
-  alignas(128) unsigned char place[256];
-  const CuPointer memory = p.Allocate(1 << 21);
-  const uint64_t sizes[3] = {256, 256, 4};
-  const unsigned box[3] = {64, 64, 1}, each[3] = {1, 1, 1};
-  for (const Map& m : kMaps) {
-    const CuResult result =
-        p->cuTensorMapEncodeTiled(reinterpret_cast<CuTensorMap*>(place + m.offset), kCuTensorU16, 3,
-                                  reinterpret_cast<void*>(static_cast<uintptr_t>(memory)), sizes, m.strides, box, each,
-                                  kCuTensorNoInterleave, kCuTensorSwizzle128, kCuTensorPromote256, kCuTensorFillZeros);
-    const std::string_view documented = m.documented;
-    Answer(std::string(m.name) + ": " + p.Said(result) + " (" + m.documented + ")",
-           result == kCuSuccess ? documented != "refused" : documented != "taken");
   }
 }
 
@@ -106,7 +73,6 @@ void AskStacks(const Probe& p) {
 
 constexpr Question kQuestions[] = {
     {"copy", "a copy node of 3 GB", AskCopy},
-    {"maps", "tensor maps", AskMaps},
     {"shared", "dynamic shared memory", AskShared},
     {"stack", "local memory", AskStacks},
 };
