@@ -48,6 +48,7 @@ std::string WidenBody(DeviceText& d, uint32_t dtype) {
 
 std::string WidenText(DeviceText& d, uint32_t dtype) {
   const std::string begin = Fill("f32 ricci_dev_f32_of_$n(u32 v) {\n", {{'n', DTypeName(dtype)}});
+  if (HasF8Instructions(dtype)) return begin + WidenF8(d, dtype, [&] { return WidenBody(d, dtype); });
   if (dtype != RICCI_F16) return begin + WidenBody(d, dtype) + "}";
   return begin + ByInstruction(d, "f32", 530, "\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((u16)v)",
                                [&] { return WidenBody(d, dtype); });
@@ -91,6 +92,7 @@ std::string NarrowBody(DeviceText& d, uint32_t dtype) {
 std::string NarrowText(DeviceText& d, uint32_t dtype) {
   const std::string name(DTypeName(dtype)),
       begin = Fill("$t ricci_dev_$n_of_f32(f32 x) {\n", {{'t', TypeName(dtype)}, {'n', name}});
+  if (HasF8Instructions(dtype)) return begin + NarrowToF8(d, dtype, [&] { return NarrowBody(d, dtype); });
   if (dtype != RICCI_F16 && dtype != RICCI_BF16) return begin + NarrowBody(d, dtype) + "}";
   return begin + ByInstruction(d, "u16", dtype == RICCI_F16 ? 530 : 800,
                                "\"cvt.rn." + name + ".f32 %0, %1;\" : \"=h\"(r) : \"f\"(x)",
@@ -166,12 +168,12 @@ std::string View(DeviceText& d, const std::string& from, const std::string& to, 
 }  // namespace
 
 std::string ByInstruction(DeviceText& d, const std::string& type, int first, const std::string& instruction,
-                          const std::function<std::string()>& otherwise) {
+                          const std::function<std::string()>& otherwise, const std::function<std::string()>& result) {
   const bool before = d.SetForSome(true);
-  const std::string rest = otherwise();
+  const std::string rest = otherwise(), value = result ? result() : "r";
   d.SetForSome(before);
   return "#if __CUDA_ARCH__ >= " + std::to_string(first) + "\n  " + type + " r;\n  asm(" + instruction +
-         ");\n  return r;\n#else\n" + rest + "#endif\n}";
+         ");\n  return " + value + ";\n#else\n" + rest + "#endif\n}";
 }
 
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits) {

@@ -44,10 +44,21 @@ std::string Narrowed(DeviceText& d, uint32_t dtype, const std::string& value);
 std::string RealOfBits(DeviceText& d, uint32_t dtype, const std::string& bits);
 std::string BitsOfReal(DeviceText& d, uint32_t dtype, const std::string& real);
 
-// The body of a function of that type: one instruction of PTX from the architecture `first` on, which gives `r` and
-// whose NaN is some NaN, else `otherwise`.
+// The body of a function: one instruction of PTX from the architecture `first` on, which gives `r` of that type and
+// whose NaN is some NaN, and `result` of it if that is not r itself; else `otherwise`.
 std::string ByInstruction(DeviceText& d, const std::string& type, int first, const std::string& instruction,
-                          const std::function<std::string()>& otherwise);
+                          const std::function<std::string()>& otherwise,
+                          const std::function<std::string()>& result = nullptr);
+
+// ---- device_f8.cc: floats of 8 bits by instructions ----
+bool HasF8Instructions(uint32_t dtype);
+// Bodies of functions: the f32 that the bits `v` are, and the bits that `x` is rounded to; `otherwise` by arithmetic.
+std::string WidenF8(DeviceText& d, uint32_t dtype, const std::function<std::string()>& otherwise);
+std::string NarrowToF8(DeviceText& d, uint32_t dtype, const std::function<std::string()>& otherwise);
+// Of two in a u16, the first one in its lower half: one of them (0 or 1) in f32, or both as f16 or bf16 in a u32, which
+// holds them exactly. Calls for the same pair share their instruction.
+std::string F32OfF8Pair(DeviceText& d, uint32_t dtype, const std::string& pair, const std::string& half);
+std::string WidenedF8Pair(DeviceText& d, uint32_t from, uint32_t to, const std::string& pair);
 
 // ---- device_math.cc ----
 // A special function of f32 or f64: the formula of plugins/codegen. Empty if the operation is none.

@@ -79,6 +79,7 @@ bool KernelPrinter::IsPlainQuotient(const ricci_inst& q) const {
 void KernelPrinter::Scalar(uint32_t i) {
   const ricci_inst& q = At(i);
   if (divisors_.IsUsed() && divisors_.of[i] != 0 && (in_runs_ || divisors_.loop != 0)) return Quotient(i);
+  if (IsWidenedF8(i)) return Let(i, Converted(q.a, q.dtype));
   const uint32_t operands[] = {q.a, q.b, q.c};
   const uint32_t n = q.c != 0 ? 3 : q.b != 0 ? 2 : 1, typed = q.op == RICCI_S_SELECT ? q.b : q.a;
   std::string in[3];
@@ -320,6 +321,7 @@ void KernelPrinter::Compute(uint32_t i) {
       return IsCoordinate(i) ? void() : Let(i, DomainValue(static_cast<uint32_t>(q.imm)));
     case RICCI_K_LOAD:
       if (IsBrought(i)) return Let(i, Brought(i, "row"));
+      if (IsOnlyWidened(i)) return;
       if (in_runs_ && runs_.Has(i)) return LoadOfRun(i);
       if (OtherOfPair(i) != 0) return LoadPair(i);
       return Let(

@@ -154,6 +154,16 @@ class KernelPrinter {
   std::string PairExpression(uint32_t i);
   void BothOfPair(uint32_t i);
 
+  // ---- f8_text.cc ----
+  // Floats of 8 bits that are read in vectors are widened two at a time.
+  bool IsOfF8Vector(uint32_t load) const;
+  bool IsWidenedF8(uint32_t i) const { return At(i).op == RICCI_S_CONVERT && IsOfF8Vector(At(i).a); }
+  // Nothing but widening reads it: an element needs no variable.
+  bool IsOnlyWidened(uint32_t load) const;
+  std::string F8Pair(uint32_t load) const;
+  std::string Converted(uint32_t v, uint32_t to);
+  std::string WidenedPair(uint32_t load, uint32_t to);
+
   // ---- runs_text.cc ----
   // Each point is one thread's, alone and in any order.
   bool IsStraight() const {
@@ -236,7 +246,8 @@ class KernelPrinter {
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
   void CopyOperand(const TileProduct& p, Side side);
-  std::string Factor(const TileProduct& p, Side side);
+  std::string Factor(const TileProduct& p, Side side, int64_t at_once = 1);
+  bool IsKeptInPairs(const TileOperand& o) const;
   void KeepOperand(const TileProduct& p, Side side);
 
   // ---- tile_turned.cc ----
@@ -410,6 +421,8 @@ class KernelPrinter {
   bool in_group_ = false;  // at number e of a group of vector_
   int half_ = 0;           // of a pair that is being written
   std::string first_half_;
+  // By instruction: the vector that number `e` of a tile's packet is read from; empty: none.
+  std::vector<std::string> packet_vectors_ = std::vector<std::string>(k_.n_insts);
 };
 
 }  // namespace ricci::cuda

@@ -43,6 +43,7 @@ std::string KernelPrinter::PairExpression(uint32_t i) {
     const std::string in[] = {PairValue(q.a), n > 1 ? PairValue(q.b) : std::string()};
     return PrintPair(device_, q.op, q.dtype, in);
   }
+  if (IsWidenedF8(i)) return WidenedPair(q.a, q.dtype);
   std::string wide[2];
   for (half_ = 0; half_ < 2; ++half_) {
     std::string in[3];

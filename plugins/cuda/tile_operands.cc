@@ -148,8 +148,9 @@ void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
        Address(o.value) + ", aligned, " + (inside.empty() ? "true" : inside) + ");");
 }
 
-// What was loaded of number `e` of packet `g` is made the factor of products, which this names.
-std::string KernelPrinter::Factor(const TileProduct& p, Side side) {
+// What was loaded of number `e` of packet `g`, or of that one and the next `at_once`, is made the factor of products,
+// which this names.
+std::string KernelPrinter::Factor(const TileProduct& p, Side side, int64_t at_once) {
   const TileOperand& o = p.operands[Number(side)];
   CoordinatesOfPacket(p, side, o.packet.each, /*of_element=*/true);
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -157,11 +158,22 @@ std::string KernelPrinter::Factor(const TileProduct& p, Side side) {
     if (At(i).op != RICCI_K_LOAD) {
       Instruction(i);
     } else {
+      if (o.packet.together[i] != 0) packet_vectors_[i] = LoadedName(side, i) + "[g]";
+      if (IsOnlyWidened(i)) continue;
       Let(i, LoadedName(side, i) + "[g]" + (o.packet.together[i] != 0 ? ".at[e]" : ""));
     }
   }
-  const std::string inside = IsInside(p), factor = Convert(device_, At(o.value).dtype, o.dtype, V(o.value));
+  const std::string inside = IsInside(p),
+                    factor = at_once == 2 ? WidenedPair(o.value, o.dtype) : Converted(o.value, o.dtype);
+  for (const uint32_t i : o.packet.loads) packet_vectors_[i].clear();
   return inside.empty() ? factor : inside + " ? " + factor + " : 0";
+}
+
+// Floats of 8 bits that are nothing but brought become pairs, as which they are kept.
+bool KernelPrinter::IsKeptInPairs(const TileOperand& o) const {
+  const bool is_16_bits = o.dtype == RICCI_F16 || o.dtype == RICCI_BF16;
+  return is_16_bits && At(o.value).op == RICCI_K_LOAD && HasF8Instructions(At(o.value).dtype) &&
+         o.packet.together[o.value] != 0;
 }
 
 void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
@@ -171,17 +183,23 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   const TileLayout layout = LayoutOf(p, side);
   const int64_t n = o.packet.size;
   const bool in_line = n > 1 && o.along_sum == layout.lines_of_side;
-  const std::string type(TypeName(o.dtype)), vector = n > 1 ? device_.Vector(type, n) : type;
+  const int64_t at_once = in_line && IsKeptInPairs(o) ? 2 : 1;
+  const std::string type(TypeName(o.dtype)), vector = at_once == 2 ? device_.Vector("u32", n / 2)
+                                                      : n > 1      ? device_.Vector(type, n)
+                                                                   : type;
   BeginPackets(p, side);
   Line(type + "* const to = " + SlotOf(p, side, "filled") + ";");
   if (in_line) Line(vector + " kept;");
   if (n > 1) Line("#pragma unroll");
-  if (n > 1) Open("for (i32 e = 0; e < " + N(n) + "; ++e)");
-  const std::string value = Factor(p, side), e = n > 1 && !in_line ? " + e)" : "";
+  if (n > 1) Open("for (i32 e = 0; e < " + N(n) + (at_once == 2 ? "; e += 2)" : "; ++e)"));
+  const std::string value = Factor(p, side, at_once), e = n > 1 && !in_line ? " + e)" : "";
   const std::string place = e.empty() || o.along_sum ? "place" : "(place" + e,
                     trip = e.empty() || !o.along_sum ? "trip" : "(trip" + e;
   const std::string line = layout.lines_of_side ? place : trip, inner = layout.lines_of_side ? trip : place;
-  Line((in_line ? "kept.at[e]" : "to[" + layout.Place(line, inner) + "]") + " = " + value + ";");
+  Line((at_once == 2 ? "kept.at[e / 2]"
+        : in_line    ? "kept.at[e]"
+                     : "to[" + layout.Place(line, inner) + "]") +
+       " = " + value + ";");
   if (n > 1) Close();
   if (in_line) Line("*(" + vector + "*)(to + " + layout.Place(line, inner) + ") = kept;");
   Close();

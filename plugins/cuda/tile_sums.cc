@@ -199,12 +199,15 @@ void KernelPrinter::PointsOfPacket() {
     if (is_store(i)) {
       Line("y" + N(i) + ".at[e] = " + V(At(i).b) + ";");
     } else if (At(i).op == RICCI_K_LOAD) {
+      if (packet.together[i] != 0) packet_vectors_[i] = "x" + N(i);
+      if (IsOnlyWidened(i)) continue;
       Let(i, "x" + N(i) + (packet.together[i] != 0 ? ".at[e]" : ""));
     } else {
       Instruction(i);
     }
   }
   Close();
+  for (const uint32_t i : packet.loads) packet_vectors_[i].clear();
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     if (is_store(i)) Line(StoreTogether(i, packet.size, "y" + N(i)) + ";");
   }

@@ -100,6 +100,57 @@ TEST_F(Pairs, SizesAndAddresses) {
   }
 }
 
+// ---- floats of 8 bits, of which vectors are widened two at a time ----
+// Each of these types, of an argument; with `one_nan` zeros in place of NaN.
+std::string Widened(const std::string& type, const std::vector<std::string>& to, bool one_nan) {
+  const std::string shape = "[" + std::to_string((1 << 17) + 3) + "]";
+  std::string text = "program f(%x: " + type + shape + ") {\n", results;
+  const auto line = [&](const std::string& name, const std::string& t, const std::string& rest) {
+    text += "  %" + name + ": " + t + shape + " = " + rest + "\n";
+  };
+  for (const std::string& t : to) {
+    line("w" + t, t, "convert_element_type(%x) new_dtype=" + t);
+    line("zero" + t, t, "constant 0");
+    line("is" + t, "bool", "ne(%w" + t + ", %w" + t + ")");
+    line("of" + t, t, "select_n(%is" + t + ", %w" + t + ", %zero" + t + ")");
+    results += (results.empty() ? "%" : ", %") + std::string(one_nan ? "of" : "w") + t;
+  }
+  return text + "  return " + results + "\n}";
+}
+
+class FloatsOf8Bits : public Pairs {
+ protected:
+  FloatsOf8Bits() { all_f8_ = true; }
+  void ExpectAll(bool one_nan) {
+    for (const std::string type : {"f8e4m3fn", "f8e5m2"}) {
+      for (const std::vector<std::string>& to : {std::vector<std::string>{"f32"}, {"bf16"}, {"f16", "f32"}, {"f64"}}) {
+        const Program f = runner_.Parse(Widened(type, to, one_nan));
+        EXPECT_NE(runner_.Dump(f, "source", "cuda").find("(*(const u16*)(x"), std::string::npos)
+            << runner_.Dump(f, "source", "cuda");
+        ExpectSameBytes(f);
+      }
+    }
+  }
+};
+
+TEST_F(FloatsOf8Bits, ByArithmetic) { ExpectAll(/*one_nan=*/false); }
+TEST_F(FloatsOf8Bits, ByInstructions) {
+  OfStandin<void(int)>("ricci_standin_ptx")(1);
+  ExpectAll(/*one_nan=*/true);
+  OfStandin<void(int)>("ricci_standin_ptx")(0);
+}
+// What reads them besides, and one value for all of a vector.
+TEST_F(FloatsOf8Bits, BesideOtherReaders) {
+  ExpectSameBytes(runner_.Parse(R"(program f(%x: f8e4m3fn[256,1024], %y: f8e5m2[256]) {
+  %a: f32[256,1024] = convert_element_type(%x) new_dtype=f32
+  %n: f8e4m3fn[256,1024] = neg(%x)
+  %b: f8e5m2[256,1024] = broadcast_in_dim(%y) shape=[256,1024] broadcast_dimensions=[0]
+  %c: bf16[256,1024] = convert_element_type(%b) new_dtype=bf16
+  %u: u8[256,1024] = bitcast_convert_type(%x) new_dtype=u8
+  return %a, %n, %c, %u
+})"));
+}
+
 // What is computed one by one between pairs: in f32, conditions, other types, numbers of elements.
 TEST_F(Pairs, BesideOtherOperations) {
   for (const char* type : {"bf16", "f16"}) {

@@ -22,6 +22,7 @@ struct Ways {
   bool donate = false;  // argument 0 of two
   int32_t alias = 0;    // what result 0 then shares with: argument 0, or nothing (-1)
   std::string_view like = "ref";
+  bool again = false;  // also once more with aligned addresses, and then with these
 };
 
 class SameBytes : public ::testing::Test {
@@ -48,6 +49,7 @@ class SameBytes : public ::testing::Test {
   std::vector<Bytes> Run(const Program& f, std::string_view device, Ways ways);
 
   ProgramRunner runner_;
+  bool all_f8_ = false;  // arguments of 8 bits hold all patterns of bits
 
  private:
   // Small numbers that sums and products of a few keep exactly.
@@ -102,6 +104,8 @@ class SameBytes : public ::testing::Test {
     }
   }
 
+  // The results of `x` for arguments that are `shift` elements after an aligned address.
+  std::vector<Bytes> RunOnce(ricci_executable* x, ricci_device* d, uint64_t shift);
   // `shift` elements after the begin of memory that `memory` then owns.
   ricci_array* Argument(ricci_device* d, ricci_type t, uint64_t shift, Array& memory) {
     ricci_type_desc desc = ricci_type_desc_default();
@@ -109,7 +113,13 @@ class SameBytes : public ::testing::Test {
     int64_t elements = 1;
     for (uint32_t i = 0; i < desc.rank; ++i) elements *= desc.dims[i];
     Bytes bytes, more(shift * ricci_dtype_size(desc.dtype));
-    for (int64_t i = 0; i < elements; ++i) Append(bytes, desc.dtype, static_cast<uint64_t>(i));
+    for (int64_t i = 0; i < elements; ++i) {
+      if (all_f8_) {
+        bytes.push_back(static_cast<unsigned char>(i * 7 + i / 256));
+      } else {
+        Append(bytes, desc.dtype, static_cast<uint64_t>(i));
+      }
+    }
     ricci_array* out = nullptr;
     if (shift == 0) {
       EXPECT_TRUE(Ok(ricci_array_from_host(d, t, bytes.data(), nullptr, &out)));
@@ -128,6 +138,27 @@ class SameBytes : public ::testing::Test {
   }
 };
 
+inline std::vector<Bytes> SameBytes::RunOnce(ricci_executable* x, ricci_device* d, uint64_t shift) {
+  uint32_t n_params, n_results;
+  const ricci_type *params, *results;
+  ricci_executable_signature(x, &n_params, &params, &n_results, &results);
+  std::vector<ricci_array*> in, out(n_results);
+  std::vector<Array> owners, memory(n_params);
+  for (uint32_t i = 0; i < n_params; ++i) {
+    in.push_back(Argument(d, params[i], shift, memory[i]));
+    owners.emplace_back(in.back());
+  }
+  std::vector<Bytes> bytes;
+  if (Ok(ricci_executable_run(x, in.data(), n_params, out.data(), n_results, nullptr))) {
+    for (ricci_array* a : out) {
+      bytes.emplace_back(ricci_array_bytes(a));
+      EXPECT_TRUE(Ok(ricci_array_copy_to_host(a, bytes.back().data(), bytes.back().size())));
+      ricci_array_release(a);
+    }
+  }
+  return bytes;
+}
+
 inline std::vector<Bytes> SameBytes::Run(const Program& f, std::string_view device, Ways ways) {
   ricci_device* const d = ricci_device_find(runner_.ctx(), device.data(), device.size());
   ricci_compile_opts o = ricci_compile_opts_default();
@@ -141,22 +172,10 @@ inline std::vector<Bytes> SameBytes::Run(const Program& f, std::string_view devi
   ricci_executable* x = nullptr;
   if (f == nullptr || !Ok(ricci_compile(f.get(), &o, &x))) return {};
   EXPECT_EQ(ricci_executable_alias(x, 0), ways.donate ? ways.alias : -1);
-  uint32_t n_params, n_results;
-  const ricci_type *params, *results;
-  ricci_executable_signature(x, &n_params, &params, &n_results, &results);
-  std::vector<ricci_array*> in, out(n_results);
-  std::vector<Array> owners, memory(n_params);
-  for (uint32_t i = 0; i < n_params; ++i) {
-    in.push_back(Argument(d, params[i], ways.shift, memory[i]));
-    owners.emplace_back(in.back());
-  }
-  std::vector<Bytes> bytes;
-  if (Ok(ricci_executable_run(x, in.data(), n_params, out.data(), n_results, nullptr))) {
-    for (ricci_array* a : out) {
-      bytes.emplace_back(ricci_array_bytes(a));
-      EXPECT_TRUE(Ok(ricci_array_copy_to_host(a, bytes.back().data(), bytes.back().size())));
-      ricci_array_release(a);
-    }
+  const std::vector<Bytes> bytes = RunOnce(x, d, ways.shift);
+  if (ways.again) {
+    EXPECT_TRUE(RunOnce(x, d, 0) == bytes);
+    EXPECT_TRUE(RunOnce(x, d, ways.shift) == bytes);
   }
   ricci_executable_release(x);
   return bytes;

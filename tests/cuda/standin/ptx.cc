@@ -263,6 +263,55 @@ const char* Widen(const Instruction& i, const PtxCall& c) {
   return nullptr;
 }
 
+// ---- floats of 8 bits, two at once: "cvt" with .e4m3x2 and .e5m2x2 ----
+bool IsE4m3(const Instruction& i) { return i.name.find("e4m3x2") != i.name.npos; }
+// e5m2 is the upper half of f16; e4m3 has no infinity, and one NaN of either sign.
+double OfF8(uint32_t bits, bool is_e4m3) {
+  if (!is_e4m3) return static_cast<double>(Widened(bits << 8, 5));
+  const uint32_t exponent = bits >> 3 & 15, mantissa = bits & 7;
+  const double size = exponent == 15 && mantissa == 7 ? NAN
+                      : exponent == 0                 ? std::ldexp(mantissa, -9)
+                                                      : std::ldexp(8 + mantissa, static_cast<int>(exponent) - 10);
+  return (bits & 128) != 0 ? -size : size;
+}
+const char* WidenF8Pair(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'r', 4) || !Are(c, i.arguments[1], 'h', 2)) {
+    return "this cvt makes a pair of f16 of 16 bits";
+  }
+  const uint64_t pair = Value(c, i.arguments[1]);
+  uint64_t out = 0;
+  for (int half = 0; half < 2; ++half) {
+    out |= uint64_t{Narrowed(OfF8(pair >> 8 * half & 255, IsE4m3(i)), 5)} << (16 * half);
+  }
+  c.operands[i.arguments[0].operands[0]].value = out;
+  return nullptr;
+}
+// To the nearest of all numbers, ties to the even one; what is greater than all of them becomes the greatest.
+uint32_t NarrowedToF8(float v, bool is_e4m3) {
+  const uint32_t largest = is_e4m3 ? 126 : 123, sign = std::signbit(v) ? 128 : 0;
+  if (std::isnan(v)) return 127;
+  const double size = std::fmin(std::fabs(static_cast<double>(v)), OfF8(largest, is_e4m3));
+  uint32_t below = 0;
+  while (below < largest && OfF8(below + 1, is_e4m3) <= size) ++below;
+  if (below == largest) return sign | below;
+  const double down = size - OfF8(below, is_e4m3), up = OfF8(below + 1, is_e4m3) - size;
+  return sign | (down < up || (down == up && below % 2 == 0) ? below : below + 1);
+}
+// The first of the two is the upper half.
+const char* NarrowToF8Pair(const Instruction& i, const PtxCall& c) {
+  if (!Has(i, 3, "%%%") || !Are(c, i.arguments[0], 'h', 2) || !Are(c, i.arguments[1], 'f', 4) ||
+      !Are(c, i.arguments[2], 'f', 4)) {
+    return "this cvt makes 16 bits of two f32";
+  }
+  uint64_t out = 0;
+  for (size_t a = 1; a < 3; ++a) {
+    const float v = AsFloat(static_cast<uint32_t>(Value(c, i.arguments[a])));
+    out |= uint64_t{NarrowedToF8(v, IsE4m3(i))} << (a == 1 ? 8 : 0);
+  }
+  c.operands[i.arguments[0].operands[0]].value = out;
+  return nullptr;
+}
+
 // To nearest, ties away from zero.
 const char* RoundToTf32(const Instruction& i, const PtxCall& c) {
   if (!Has(i, 2, "%%") || !Are(c, i.arguments[0], 'r', 4) || !Are(c, i.arguments[1], 'f', 4)) {
@@ -383,6 +432,10 @@ constexpr struct {
     {"cvt.rna.tf32.f32", RoundToTf32},
     {"cvt.rn.bf16x2.f32", NarrowPair},
     {"cvt.rn.f16x2.f32", NarrowPair},
+    {"cvt.rn.f16x2.e4m3x2", WidenF8Pair},
+    {"cvt.rn.f16x2.e5m2x2", WidenF8Pair},
+    {"cvt.rn.satfinite.e4m3x2.f32", NarrowToF8Pair},
+    {"cvt.rn.satfinite.e5m2x2.f32", NarrowToF8Pair},
     {"fma.rn.bf16x2", FmaOfPairs},
     {"fma.rn.f16x2", FmaOfPairs},
     {"min.NaN.bf16x2", ExtremumOfPairs},

@@ -193,7 +193,7 @@ std::string TextFor(const Program& p) {
   std::ostringstream out;
   const std::string text = WithDynamicArrays(p.source);
   out << before << (is_evaluated ? WithInlineFunctions(PtxPrelude()) : "")
-      << (is_evaluated ? "#define __CUDA_ARCH__ 800\n" : "") << "#line 1 \"ricci.cu\"\n"
+      << (is_evaluated ? "#define __CUDA_ARCH__ 890\n" : "") << "#line 1 \"ricci.cu\"\n"
       << (is_evaluated ? WithPtxCalls(text) : text) << "\n"
       << Callers(p.source) << DeviceEnd();
   return out.str();
