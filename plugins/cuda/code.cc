@@ -87,22 +87,21 @@ ricci_status* Code::LoadAll(PlanModules& plan, Current& current, ricci_code_info
 ricci_status* Code::LoadKernel(uint32_t i, CuModule module) {
   const std::string name = KernelName(*given_.kernels[i], i);
   const Launch& launch = launches_[i];
-  const bool has_warpgroups = device_.compiler().has_warpgroups();
-  if (!has_warpgroups) {
-    for (TensorMap& m : launches_[i].maps) m.rank = 0;
-  }
-  kernels_.push_back(
-      ByThreads(launch.threads(), launch.thread_bytes, launch.shared_bytes(has_warpgroups, /*of_parts=*/false)));
-  parts_.push_back(ByThreads(launch.parts_threads, 0, launch.shared_bytes(has_warpgroups, /*of_parts=*/true)));
+  kernels_.push_back(ByThreads(launch.threads(), launch.thread_bytes, launch.shared_bytes(/*of_parts=*/false)));
+  parts_.push_back(ByThreads(launch.parts_threads, 0, launch.shared_bytes(/*of_parts=*/true)));
+  unaligned_.push_back(launch.parts == 0 ? kernels_.back() : parts_.back());
   if (ricci_status* failed = Find(module, name, kernels_.back())) return failed;
   if (ricci_status* failed = LoadPairs(i, module, name)) return failed;
+  if (launch.alignment.IsUsed()) {
+    if (ricci_status* failed = Find(module, launch.NameOfUnaligned(name), unaligned_.back())) return failed;
+  }
   return launch.parts == 0 ? nullptr : Find(module, name + "_parts", parts_.back());
 }
 
 ricci_status* Code::LoadPairs(uint32_t i, CuModule module, const std::string& name) {
   const PairLaunch& launch = launches_[i].pairs;
   pairs_.push_back({});
-  if (launch.pairs == 0 || !device_.compiler().has_warpgroups()) return nullptr;
+  if (launch.pairs == 0) return nullptr;
   const unsigned blocks = launch.blocks(device_.processors());
   pairs_.back() = {nullptr, {blocks, 1, 1}, {launch.threads, 1, 1}, static_cast<unsigned>(launch.shared_bytes)};
   return Find(module, name + "_pairs", pairs_.back());

@@ -95,9 +95,11 @@ class Code {
   std::vector<CuModule> modules_;
   std::map<CuFunction, uint64_t> shared_bytes_;  // that was asked for, of launches that give any
   std::vector<Function> kernels_, sources_;
-  std::vector<Launch> launches_;   // of kernels
-  std::vector<Function> parts_;    // by kernel: what reduces parts before it; no function where there is none
-  std::vector<Function> pairs_;    // by kernel: what takes its place where addresses are aligned; or no function
+  std::vector<Launch> launches_;  // of kernels
+  std::vector<Function> parts_;   // by kernel: what reduces parts before it; no function where there is none
+  std::vector<Function> pairs_;   // by kernel: what takes its place where addresses are aligned; or no function
+  // By kernel: what takes the place of its function with tiles where addresses are not aligned (Launch::alignment).
+  std::vector<Function> unaligned_;
   std::vector<uint64_t> scratch_;  // by step: where its parts or arrays are, behind the arena
   uint64_t scratch_bytes_ = 0;
   const PlanBlocks blocks_;

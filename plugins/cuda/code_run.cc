@@ -176,7 +176,10 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
     if (by_pairs) work.function = &pairs_[step.index];
     work.arguments.push_back(run.places.back());
     if (!maps.empty()) work.maps = &maps;
-    if (launches_[step.index].parts != 0) work.before = &parts_[step.index];
+    const Launch& launch = launches_[step.index];
+    const bool is_aligned = launch.alignment.Has(work.arguments);
+    if (launch.parts != 0) work.before = is_aligned ? &parts_[step.index] : &unaligned_[step.index];
+    if (launch.parts == 0 && !is_aligned) work.function = &unaligned_[step.index];
     if (MemoryOf(step.index) != 0) {
       work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +
                                scratch_[static_cast<size_t>(&step - plan.steps)]);

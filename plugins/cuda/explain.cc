@@ -84,14 +84,17 @@ class Explainer {
     const KeptRows& rows = team.rows;
     Phases phases = PhasesOf(k, blocks, team);
     for (uint32_t i = 0; rows.IsUsed() && i < k.n_insts; ++i) phases.second.push_back(rows.IsComputed(i) ? 1 : 0);
-    const bool has_warpgroups = code_.compiler.has_warpgroups();
     if (launch.parts != 0) {
-      OneLaunch(name + "_parts", launch.decisions_of_parts, ShapeOf(launch.parts_threads, 0, code_.processors),
-                TrafficOf(k, blocks, vector, phases.first), launch.shared_bytes(has_warpgroups, /*of_parts=*/true));
+      const LaunchShape shape = ShapeOf(launch.parts_threads, 0, code_.processors);
+      OneLaunch(name + "_parts", launch.decisions_of_parts, shape, TrafficOf(k, blocks, vector, phases.first),
+                launch.shared_bytes(/*of_parts=*/true));
+      OtherAddresses(name, launch, shape);
     }
-    OneLaunch(name, launch.decisions, ShapeOf(launch.threads(), launch.thread_bytes, code_.processors),
-              TrafficOf(k, blocks, vector, phases.second), launch.shared_bytes(has_warpgroups, /*of_parts=*/false));
-    if (has_warpgroups && launch.pairs.pairs != 0) Pairs(name + "_pairs", launch.pairs);
+    const LaunchShape shape = ShapeOf(launch.threads(), launch.thread_bytes, code_.processors);
+    OneLaunch(name, launch.decisions, shape, TrafficOf(k, blocks, vector, phases.second),
+              launch.shared_bytes(/*of_parts=*/false));
+    if (launch.parts == 0) OtherAddresses(name, launch, shape);
+    if (launch.pairs.pairs != 0) Pairs(name + "_pairs", launch.pairs);
   }
 
   void Source(const ricci_plan_source& s, uint32_t launches) {
@@ -125,6 +128,15 @@ class Explainer {
     text += Format("  launch: %u blocks of %u threads, two in a cluster\n", blocks, launch.threads);
     text +=
         CodeText(used_, function, code_.compiler.architecture(), static_cast<int>(launch.threads), launch.shared_bytes);
+  }
+
+  // What takes the place of the function with tiles.
+  void OtherAddresses(const std::string& name, const Launch& launch, const LaunchShape& shape) {
+    if (!launch.alignment.IsUsed()) return;
+    text += "  where addresses are not multiples of " + std::to_string(launch.alignment.bytes) +
+            " bytes: " + launch.NameOfUnaligned(name) + "\n";
+    text += CodeText(used_, launch.NameOfUnaligned(name), code_.compiler.architecture(),
+                     static_cast<int>(shape.threads), launch.tile_shared_bytes);
   }
 
   const CodeToRead& code_;
@@ -162,7 +174,7 @@ ricci_status* Explain(const CodeToRead& code, std::string& out) {
   const ricci_compile_args& a = code.given;
   std::vector<Launch> launches;
   std::string error;
-  const std::string module = PrintModule(a, launches, error);
+  const std::string module = PrintModule(a, code.compiler.target(), launches, error);
   const auto used_by = [&](const std::string& text, std::map<std::string, Resources>& used) {
     Listing listing;
     ricci_status* const failed = MakeListing(code.compiler.nvrtc(), text, code.compiler.architecture(), listing);

@@ -19,17 +19,17 @@ std::vector<std::string> ModulesOf(const CodeToRead& code) {
 }
 
 // The kernels without the functions that they call, which are much the same in every program.
-std::string Source(const ricci_compile_args& a) {
+std::string Source(const CodeToRead& code) {
   std::vector<Launch> launches;
-  std::string error, all = PrintKernels(a, launches, error);
-  for (const std::string& text : TextsOfSources(a)) all += text;
+  std::string error, all = PrintKernels(code.given, code.compiler.target(), launches, error);
+  for (const std::string& text : TextsOfSources(code.given)) all += text;
   return all;
 }
 
 ricci_status* FormOf(const CodeToRead& code, std::string_view form, std::string& out) {
   if (form == "decisions") return Explain(code, out);
   if (form == "native") return out = WholeText(code), nullptr;
-  if (form == "source") return out = Source(code.given), nullptr;
+  if (form == "source") return out = Source(code), nullptr;
   for (const std::string& text : ModulesOf(code)) {
     Listing listing;
     if (ricci_status* failed = MakeListing(code.compiler.nvrtc(), text, code.compiler.architecture(), listing))
@@ -48,7 +48,7 @@ ricci_status* FormOf(const CodeToRead& code, std::string_view form, std::string&
 std::string WholeText(const CodeToRead& code) {
   std::vector<Launch> launches;
   std::string error;  // there is none: it was compiled
-  return PrintModule(code.given, launches, error, code.compiler.ctx());
+  return PrintModule(code.given, code.compiler.target(), launches, error, code.compiler.ctx());
 }
 
 std::vector<std::string> TextsOfSources(const ricci_compile_args& a) {

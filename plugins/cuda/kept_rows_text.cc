@@ -7,7 +7,7 @@ namespace ricci::cuda {
 
 void KernelPrinter::RowFunction(const std::string& name) {
   if (divisors_.loop != 0) return RowFunctionByInverses(name);
-  ForBothAlignments(name, "rows", IsAligned(), "", [this] {
+  ForBothAlignments(name, IsAligned(), [this] {
     Points();
     Body(1, k_.n_insts);
   });

@@ -26,16 +26,16 @@ std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k);
 
 class KernelPrinter {
  public:
-  KernelPrinter(const ricci_kernel_table& k, const LineOf& line_of, DeviceText& device)
+  KernelPrinter(const ricci_kernel_table& k, const TextTarget& target, const std::vector<uint8_t>& in_arena,
+                const LineOf& line_of, DeviceText& device)
       : k_(k),
+        in_arena_(in_arena),
         line_of_(line_of),
         device_(device),
         blocks_(k),
         ranges_(k),
-        register_tile_(TileOf(k, blocks_, ranges_, TileKind::kRegisters)),
-        tensor_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarps)),
-        warpgroup_tile_(TileOf(k, blocks_, ranges_, TileKind::kWarpgroups)),
-        pair_tile_(PairTileOf(warpgroup_tile_)),
+        tile_of_target_(TileOf(k, blocks_, ranges_, target)),
+        pair_tile_(PairTileOf(tile_of_target_)),
         transposed_(TransposeTileOf(k, blocks_, ranges_)),
         shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
                                 : SharesOf(k, blocks_, ranges_, transposed_)),
@@ -92,15 +92,16 @@ class KernelPrinter {
     Line("// " + what);
     Note(what);
   }
-  void Note(const std::string& what) { (in_parts_ ? launch_.decisions_of_parts : launch_.decisions).push_back(what); }
+  void Note(const std::string& what) {
+    if (!is_again_) (in_parts_ ? launch_.decisions_of_parts : launch_.decisions).push_back(what);
+  }
   bool Fail(const std::string& what) {
     error_ = "cuda: kernel " + std::string(k_.name.ptr, k_.name.len) + ": " + what;
     return false;
   }
 
   void Function(const std::string& name);
-  void ForBothAlignments(const std::string& name, const std::string& kind, const std::string& aligned,
-                         const std::string& bounds, const std::function<void()>& write);
+  void ForBothAlignments(const std::string& name, const std::string& aligned, const std::function<void()>& write);
   std::string Parameters() const;
   void Place(uint32_t i);
   std::string Summary() const;
@@ -214,12 +215,14 @@ class KernelPrinter {
   // ---- tile_text.cc ----
   void Tiles(const std::string& name);
   void LaunchTiles();
-  void TilesOfKinds();
-  void TilesOfKind(const Tile& tile, const std::string& elsewhere);
+  void TilesWhereAligned(const std::string& name, bool aligned);
+  void TilesOfBlocks();
+  // The GPU copies by itself, in the function that is being written.
+  bool HasBoxes() const { return tile_->has_forms && is_aligned_; }
   void PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block = "");
   void TileMemory();
   std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
-  std::string AreTilesAligned() const;
+  Alignment AlignmentOfTiles() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
                         const std::vector<uint8_t>* marks);
@@ -321,13 +324,12 @@ class KernelPrinter {
   TensorMap MapOf(const TileProduct& p, Side side) const;
   size_t NumberOfMap(const TileProduct& p, Side side) const;
   void MakeMaps();
-  std::string MapParameters(bool of_kernel) const;
-  std::string MapArguments() const;
+  std::string MapParameters() const;
   int64_t MostSteps() const;      // of a product, or of a part of it
   int64_t PlacesOfSteps() const;  // in shared memory
   bool AreRefilled() const;
   int64_t BytesOfBarriers() const {
-    return tile_->has_forms ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
+    return HasBoxes() ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
   }
   std::string BulkWayOf(const TileProduct& p, Side side) const;
   std::string CoordinateOf(const TensorForm::Dimension& d, const std::string& number) const;
@@ -395,13 +397,14 @@ class KernelPrinter {
   void UpToWarp(uint32_t i, bool with_prefixes);
 
   const ricci_kernel_table& k_;
+  const std::vector<uint8_t>& in_arena_;
   const LineOf& line_of_;
   DeviceText& device_;
   const codegen::Blocks blocks_;
   const IndexRanges ranges_;
-  const Tile register_tile_, tensor_tile_, warpgroup_tile_;
+  const Tile tile_of_target_;
   const PairTile pair_tile_;
-  const Tile* tile_ = &register_tile_;  // that is being written
+  const Tile* tile_ = &tile_of_target_;  // that is being written
   const TransposeTile transposed_;
   const Shares shares_;
   const Team& team_ = shares_.team;
@@ -416,10 +419,12 @@ class KernelPrinter {
   std::string text_, error_;
   std::string place_;  // that the text has said last
   size_t depth_ = 0;
-  bool in_parts_ = false;  // the launch that reduces parts is being written
-  bool in_runs_ = false;   // runs are accessed at once
-  bool in_group_ = false;  // at number e of a group of vector_
-  int half_ = 0;           // of a pair that is being written
+  bool in_parts_ = false;    // the launch that reduces parts is being written
+  bool is_aligned_ = false;  // the function for aligned addresses is, of those with tiles
+  bool is_again_ = false;    // what was written before is, for other addresses
+  bool in_runs_ = false;     // runs are accessed at once
+  bool in_group_ = false;    // at number e of a group of vector_
+  int half_ = 0;             // of a pair that is being written
   std::string first_half_;
   // By instruction: the vector that number `e` of a tile's packet is read from; empty: none.
   std::vector<std::string> packet_vectors_ = std::vector<std::string>(k_.n_insts);

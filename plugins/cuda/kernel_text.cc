@@ -65,7 +65,7 @@ std::string KernelPrinter::Parameters() const {
 void KernelPrinter::Signature(const std::string& name) {
   Line("");
   Line("// " + Summary());
-  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters(/*of_kernel=*/true) + ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters() + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("const i64 threads = (i64)gridDim.x * blockDim.x, thread = (i64)blockIdx.x * blockDim.x + threadIdx.x;");
@@ -211,21 +211,19 @@ void KernelPrinter::Function(const std::string& name) {
 
 // One function, which the compiler makes into code for addresses that are aligned and code for others, so that loops
 // need not ask.
-void KernelPrinter::ForBothAlignments(const std::string& name, const std::string& kind, const std::string& aligned,
-                                      const std::string& bounds, const std::function<void()>& write) {
-  const std::string function = name + "_" + kind;
+void KernelPrinter::ForBothAlignments(const std::string& name, const std::string& aligned,
+                                      const std::function<void()>& write) {
+  const std::string function = name + "_rows";
   std::string arguments;
   for (uint32_t i = 0; i < k_.n_buffers; ++i) arguments += "b" + std::to_string(i) + ", ";
-  arguments += (in_parts_ ? "failed, parts" : "failed") + MapArguments();
+  arguments += in_parts_ ? "failed, parts" : "failed";
   Line("");
-  Open("static __device__ __forceinline__ void " + function + "(bool aligned, " + Parameters() +
-       MapParameters(/*of_kernel=*/false) + ")");
+  Open("static __device__ __forceinline__ void " + function + "(bool aligned, " + Parameters() + ")");
   write();
   while (depth_ > 0) Close();
   Line("");
   Line("// " + Summary());
-  Open("extern \"C\" __global__ " + bounds + "void " + name + "(" + Parameters() + MapParameters(/*of_kernel=*/true) +
-       ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + ")");
   if (aligned != "true") {
     Open("if (" + aligned + ")");
     Line(function + "(true, " + arguments + ");");
@@ -236,9 +234,10 @@ void KernelPrinter::ForBothAlignments(const std::string& name, const std::string
   Close();
 }
 
-bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,
-                 std::string& text, Launch& launch, std::string& error) {
-  KernelPrinter printer(k, line_of, device);
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const TextTarget& target,
+                 const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device, std::string& text,
+                 Launch& launch, std::string& error) {
+  KernelPrinter printer(k, target, in_arena, line_of, device);
   if (!printer.Print(name)) {
     error = printer.error();
     return false;

@@ -1,7 +1,9 @@
 // A kernel as CUDA C++: a `__global__` function that a person could have written.
 #ifndef RICCI_CUDA_KERNEL_TEXT_H_
 #define RICCI_CUDA_KERNEL_TEXT_H_
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +12,21 @@
 #include "pair_launch.h"
 #include "ricci/backend.h"
 #include "tensor_map.h"
+#include "text_target.h"
 #include "tile_size.h"
 
 namespace ricci::cuda {
+
+// What a function asks of the addresses that it is given: multiples of `bytes`, of these arguments.
+struct Alignment {
+  std::vector<uint32_t> arguments;  // none: it takes any
+  uint64_t bytes = 1;
+
+  bool IsUsed() const { return !arguments.empty(); }
+  bool Has(std::span<const CuPointer> addresses) const {
+    return std::all_of(arguments.begin(), arguments.end(), [&](uint32_t i) { return addresses[i] % bytes == 0; });
+  }
+};
 
 // How the points of a kernel are spread over threads.
 struct Launch {
@@ -26,9 +40,12 @@ struct Launch {
   uint32_t loop = 0;
   // That blocks compute in place of points (product_tile.h, transpose_tile.h); 0: there are none.
   int64_t tiles = 0;
-  // Shared memory that a launch with tiles gives each block where the architecture has products of groups of warps
-  // (ModuleCompiler); of NAME_parts if there is one. 0: what the text declares is all.
+  // Shared memory that a launch with tiles gives each block; of NAME_parts if there is one. 0: what the text declares
+  // is all.
   uint64_t tile_shared_bytes = 0;
+  // Of the function with tiles, NAME or NAME_parts. Where addresses are others, the same with `_unaligned` after its
+  // name takes its place: it has the same arguments, launch and results.
+  Alignment alignment;
   // Long reductions and scans are made in so many parts by a launch before this one (phases.h), of the function
   // NAME_parts, which leaves them in memory that is the last argument of both. 0: there is no such launch.
   int64_t parts = 0;
@@ -45,8 +62,10 @@ struct Launch {
   std::vector<std::string> decisions, decisions_of_parts;
 
   // Dynamic shared memory of a block, of the function or of NAME_parts.
-  uint64_t shared_bytes(bool has_warpgroups, bool of_parts) const {
-    return has_warpgroups && of_parts == (parts != 0) ? tile_shared_bytes : 0;
+  uint64_t shared_bytes(bool of_parts) const { return of_parts == (parts != 0) ? tile_shared_bytes : 0; }
+  // Of the function with tiles, of `name`.
+  std::string NameOfUnaligned(const std::string& name) const {
+    return name + (parts != 0 ? "_parts" : "") + "_unaligned";
   }
   int64_t threads() const {
     if (points == 0) return 0;
@@ -64,9 +83,12 @@ std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
 using LineOf = std::function<std::string(uint64_t location)>;
 
 // Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed
-// checks; `launch` is how it wants to be launched. False, with `error`, if the kernel holds what cannot be printed.
-bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const LineOf& line_of, DeviceText& device,
-                 std::string& text, Launch& launch, std::string& error);
+// checks; `launch` is how it wants to be launched. `in_arena`: by buffer, whether its address is a multiple of
+// kArenaAlignment in every launch. False, with `error`, if the kernel holds what cannot be printed.
+inline constexpr uint64_t kArenaAlignment = 16;
+bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const TextTarget& target,
+                 const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device, std::string& text,
+                 Launch& launch, std::string& error);
 
 }  // namespace ricci::cuda
 #endif

@@ -9,6 +9,7 @@
 #include "codegen/kept_code.h"
 #include "driver.h"
 #include "ricci/backend.h"
+#include "text_target.h"
 
 namespace ricci::cuda {
 
@@ -32,9 +33,7 @@ class ModuleCompiler {
   const Compiler& nvrtc() const { return *compiler_; }
   const ricci_ctx* ctx() const { return ctx_; }
   const std::string& architecture() const { return architecture_; }
-  // Whether tensor cores multiply for groups of warps, in more shared memory than a block has without being asked
-  // (Launch::tile_shared_bytes): texts ask by __CUDA_ARCH_FEAT_SM90_ALL.
-  bool has_warpgroups() const { return architecture_ == "sm_90a"; }
+  TextTarget target() const { return TargetOf(architecture_); }
   // Of one compilation, where the host has no executor; 0: as many as there are processors.
   void SetThreads(uint32_t threads) { threads_ = threads; }
 

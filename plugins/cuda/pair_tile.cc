@@ -44,7 +44,7 @@ std::string WhyNot(const Tile& t) {
 
 PairTile PairTileOf(const Tile& by_warpgroups) {
   PairTile out;
-  if (!by_warpgroups.IsUsed()) return out;
+  if (by_warpgroups.kind != TileKind::kWarpgroups) return out;
   if (const std::string why_not = WhyNot(by_warpgroups); !why_not.empty()) {
     out.tile.reason = "no pairs of blocks: " + why_not;
     return out;

@@ -22,7 +22,7 @@ struct PairTile {
 
   bool IsUsed() const { return pairs != 0; }
 };
-// `by_warpgroups`: the tile that it is otherwise.
+// `by_warpgroups`: the tile that it is otherwise; of another kind has no pairs.
 PairTile PairTileOf(const Tile& by_warpgroups);
 
 }  // namespace ricci::cuda

@@ -21,7 +21,6 @@ namespace {
 // them.
 constexpr std::string_view kText = R"(
 // $S, by pairs of blocks
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 extern "C" __global__ __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) void $N($A) {
   extern __shared__ __align__(1024) u8 pair_shared[];  // $B bytes
   $T* const left = ($T*)pair_shared;  // $L
@@ -88,7 +87,6 @@ $d      }
   // Until both are done, copies and arrivals come from the other block.
   $M();
 }
-#endif
 )";
 
 std::string N(int64_t v) { return std::to_string(v); }
@@ -284,10 +282,8 @@ void KernelPrinter::Pairs(const std::string& name) {
   if (!pair_tile_.tile.reason.empty()) Decide(pair_tile_.tile.reason);
   if (!pair_tile_.IsUsed()) return;
   const Tile* const outside = std::exchange(tile_, &pair_tile_.tile);
-  const bool for_some = device_.SetForSome(true);
   place_.clear();
   text_ += TextOfPairs(name + "_pairs");
-  device_.SetForSome(for_some);
   tile_ = outside;
 }
 

@@ -9,23 +9,43 @@
 namespace ricci::cuda {
 namespace {
 
+// By kernel from `first` to `last` - 1 and by buffer of it: whether all steps give it memory of the arena, which is
+// aligned.
+std::vector<std::vector<uint8_t>> InArena(const ricci_compile_args& a, uint32_t first, uint32_t last) {
+  std::vector<std::vector<uint8_t>> out;
+  for (uint32_t i = first; i < last; ++i) out.emplace_back(a.kernels[i]->n_buffers, 1);
+  for (uint32_t s = 0; s < a.plan->n_steps; ++s) {
+    const ricci_plan_step& step = a.plan->steps[s];
+    if (step.kind != RICCI_STEP_KERNEL || step.index < first || step.index >= last) continue;
+    std::vector<uint8_t>& of_kernel = out[step.index - first];
+    for (uint32_t b = 0; b < of_kernel.size(); ++b) {
+      const ricci_plan_buffer& buffer = a.plan->buffers[a.plan->args[step.args + b]];
+      if (buffer.kind != RICCI_BUFFER_ARENA || buffer.offset % kArenaAlignment != 0) of_kernel[b] = 0;
+    }
+  }
+  return out;
+}
+
 // Kernels `first` to `last` - 1; `device` gets what they call.
-bool PrintTo(const ricci_compile_args& a, uint32_t first, uint32_t last, const LineOf& line_of, DeviceText& device,
-             std::vector<Launch>& launches, std::string& kernels, std::string& error) {
+bool PrintTo(const ricci_compile_args& a, const TextTarget& target, uint32_t first, uint32_t last,
+             const LineOf& line_of, DeviceText& device, std::vector<Launch>& launches, std::string& kernels,
+             std::string& error) {
+  const std::vector<std::vector<uint8_t>> in_arena = InArena(a, first, last);
   for (uint32_t i = first; i < last; ++i) {
     const std::string name = KernelName(*a.kernels[i], i);
-    if (!PrintKernel(*a.kernels[i], name, line_of, device, kernels, launches[i], error)) return false;
+    if (!PrintKernel(*a.kernels[i], name, target, in_arena[i - first], line_of, device, kernels, launches[i], error))
+      return false;
   }
   return true;
 }
 
 // The same as one text.
-bool PrintText(const ricci_compile_args& a, uint32_t first, uint32_t last, const ricci_ctx* ctx,
-               std::vector<Launch>& launches, std::string& text, std::string& error) {
+bool PrintText(const ricci_compile_args& a, const TextTarget& target, uint32_t first, uint32_t last,
+               const ricci_ctx* ctx, std::vector<Launch>& launches, std::string& text, std::string& error) {
   const LineOf line_of = [ctx](uint64_t location) { return LineDirective(ctx, location); };
   DeviceText device;
   std::string kernels;
-  if (!PrintTo(a, first, last, line_of, device, launches, kernels, error)) return false;
+  if (!PrintTo(a, target, first, last, line_of, device, launches, kernels, error)) return false;
   text = device.Text() + kernels;
   return true;
 }
@@ -36,13 +56,13 @@ std::string TextOf(const ricci_plan_source& s) {
   return (place.empty() ? "" : place + "\n") + std::string(s.text.ptr, s.text.len);
 }
 
-ricci_status* PrintModules(const ricci_compile_args& a, const ricci_ctx* ctx, PlanModules& out) {
+ricci_status* PrintModules(const ModuleCompiler& compiler, const ricci_compile_args& a, PlanModules& out) {
   std::string error;
   out.launches.resize(a.n_kernels);
   for (uint32_t i = 0; i < a.n_kernels; i += PlanModules::kKernels) {
     const uint32_t last = std::min(a.n_kernels, i + PlanModules::kKernels);
     std::string text;
-    if (!PrintText(a, i, last, ctx, out.launches, text, error)) {
+    if (!PrintText(a, compiler.target(), i, last, compiler.ctx(), out.launches, text, error)) {
       return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
     }
     out.modules.push_back({EachLinePlaced(text)});
@@ -75,7 +95,7 @@ uint32_t WrongKernel(const ModuleCompiler& compiler, const ricci_compile_args& a
   for (uint32_t i = first; i < last && last - first > 1; ++i) {
     Module alone;
     std::string not_printed;
-    if (!PrintText(a, i, i + 1, compiler.ctx(), launches, alone.text, not_printed)) continue;
+    if (!PrintText(a, compiler.target(), i, i + 1, compiler.ctx(), launches, alone.text, not_printed)) continue;
     alone.text = EachLinePlaced(alone.text);
     compiler.Compile({&alone, 1}, a);
     if (!alone.image.empty() || alone.error.empty()) continue;
@@ -105,19 +125,20 @@ std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
   return name;
 }
 
-std::string PrintKernels(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error) {
+std::string PrintKernels(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
+                         std::string& error) {
   const LineOf no_places = [](uint64_t) { return std::string(); };
   DeviceText device;
   std::string kernels;
   launches.resize(a.n_kernels);
-  return PrintTo(a, 0, a.n_kernels, no_places, device, launches, kernels, error) ? kernels : std::string();
+  return PrintTo(a, target, 0, a.n_kernels, no_places, device, launches, kernels, error) ? kernels : std::string();
 }
 
-std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error,
-                        const ricci_ctx* ctx) {
+std::string PrintModule(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
+                        std::string& error, const ricci_ctx* ctx) {
   std::string text;
   launches.resize(a.n_kernels);
-  return PrintText(a, 0, a.n_kernels, ctx, launches, text, error) ? text : std::string();
+  return PrintText(a, target, 0, a.n_kernels, ctx, launches, text, error) ? text : std::string();
 }
 
 ricci_status* CompilePlan(const ModuleCompiler& compiler, const ricci_compile_args& a, PlanModules& out,
@@ -127,7 +148,7 @@ ricci_status* CompilePlan(const ModuleCompiler& compiler, const ricci_compile_ar
     if (ricci_status* failed = CheckLaunch(a.plan->sources[i])) return failed;
   }
   info.wrong_source = 0;
-  if (ricci_status* failed = PrintModules(a, compiler.ctx(), out)) return failed;
+  if (ricci_status* failed = PrintModules(compiler, a, out)) return failed;
   if (!compiler.Compile(out.modules, a)) return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
   const uint32_t of_kernels = (a.n_kernels + PlanModules::kKernels - 1) / PlanModules::kKernels;
   for (uint32_t m = 0; m < out.modules.size(); ++m) {

@@ -13,11 +13,12 @@ namespace ricci::cuda {
 // The name of the function of kernel `i`.
 std::string KernelName(const ricci_kernel_table& k, uint32_t i);
 // The kernels of a program, without the functions that they call and without places; else as PrintModule.
-std::string PrintKernels(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error);
+std::string PrintKernels(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
+                         std::string& error);
 // The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed. With
 // `ctx` it has the places of its locations.
-std::string PrintModule(const ricci_compile_args& a, std::vector<Launch>& launches, std::string& error,
-                        const ricci_ctx* ctx = nullptr);
+std::string PrintModule(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
+                        std::string& error, const ricci_ctx* ctx = nullptr);
 
 struct PlanModules {
   std::vector<Module> modules;       // of kernels, then of the texts of sources

@@ -11,7 +11,8 @@
 
 namespace ricci::cuda {
 
-// The work of a node, with the addresses of a run in it; of the same node always the same kind, function and sizes.
+// The work of a node, with the addresses of a run in it, by which its function may differ; of the same node always the
+// same kind and sizes.
 // That of a node that decides lacks its last arguments, the conditions, which are the graph's. Not asked of loops,
 // branches and choices.
 using WorkOfNode = std::function<Work(uint32_t node)>;

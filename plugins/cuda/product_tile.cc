@@ -389,8 +389,15 @@ int64_t Tile::TilesOf(Side side) const {
   return CeilDiv(extents[static_cast<size_t>(side)], size.extents[static_cast<size_t>(side)]);
 }
 
-Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind) {
-  return Finder(k, blocks, ranges, kind).Find();
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+            const TextTarget& target) {
+  constexpr int kFirstWithTensorCores = 80;  // that have mma.sync of all formats
+  const auto of = [&](TileKind kind) { return Finder(k, blocks, ranges, kind).Find(); };
+  if (Tile tile = target.has_warpgroups ? of(TileKind::kWarpgroups) : Tile{}; tile.IsUsed()) return tile;
+  if (Tile tile = target.architecture >= kFirstWithTensorCores ? of(TileKind::kWarps) : Tile{}; tile.IsUsed()) {
+    return tile;
+  }
+  return of(TileKind::kRegisters);
 }
 
 }  // namespace ricci::cuda

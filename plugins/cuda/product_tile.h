@@ -17,6 +17,7 @@
 
 #include "packet.h"
 #include "tensor_form.h"
+#include "text_target.h"
 #include "tile_size.h"
 
 namespace ricci::cuda {
@@ -63,9 +64,10 @@ struct Tile {
   int64_t TilesOf(Side side) const;
   int64_t tiles() const { return TilesOf(Side::kRows) * TilesOf(Side::kColumns) * extents[2]; }
 };
-// Products by the registers of threads, or by tensor cores (tensor_format.h; nothing where they do not multiply it).
-// All kinds have the same number of tiles, so that a kernel can hold all.
-Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges, TileKind kind);
+// By what multiplies them best on the target: groups of warps, warps on tensor cores (tensor_format.h; not all products
+// are for these), or the registers of threads.
+Tile TileOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const IndexRanges& ranges,
+            const TextTarget& target);
 
 }  // namespace ricci::cuda
 #endif

@@ -18,7 +18,7 @@ CuResult Encode(const Driver& d, const TensorMap& m, CuPointer address, CuTensor
   constexpr uint32_t kEach[TensorMap::kMostRank] = {1, 1, 1, 1, 1};
   out = {};
   const CuPointer first = address + m.first;
-  if (m.rank == 0 || first % TensorMap::kAlignment != 0) return kCuSuccess;
+  if (first % TensorMap::kAlignment != 0) return kCuSuccess;
   return d.cuTensorMapEncodeTiled(&out, TypeOf(m.strides[0]), m.rank,
                                   reinterpret_cast<void*>(static_cast<uintptr_t>(first)), m.sizes, m.strides + 1, m.box,
                                   kEach, kCuTensorNoInterleave, SwizzleOf(m.line_bytes()), kCuTensorPromote256,

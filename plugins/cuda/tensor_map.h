@@ -12,9 +12,9 @@ struct TensorMap {
   static constexpr uint32_t kMostRank = 5;
   static constexpr int64_t kAlignment = 16;  // of addresses and distances
 
-  uint32_t argument = 0;          // of the kernel: the address that it is counted from,
-  uint64_t first = 0;             // by so many bytes
-  uint32_t rank = 0;              // 0: the architecture makes no use of it
+  uint32_t argument = 0;  // of the kernel: the address that it is counted from,
+  uint64_t first = 0;     // by so many bytes
+  uint32_t rank = 0;
   uint64_t sizes[kMostRank]{};    // the innermost first
   uint64_t strides[kMostRank]{};  // bytes; that of the innermost is the size of an element
   uint32_t box[kMostRank]{};      // elements of what is copied at once
@@ -24,8 +24,8 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-// What a launch is given for `m`, whose argument is `address`. Zeros if the address is not aligned: kernels ask that
-// themselves, and then make no use of it.
+// What a launch is given for `m`, whose argument is `address`. Zeros if the address is not aligned: the function that
+// is launched then makes no use of it.
 CuResult Encode(const Driver& d, const TensorMap& m, CuPointer address, CuTensorMap& out);
 
 }  // namespace ricci::cuda

@@ -43,27 +43,19 @@ size_t KernelPrinter::NumberOfMap(const TileProduct& p, Side side) const {
 }
 
 void KernelPrinter::MakeMaps() {
-  if (!warpgroup_tile_.has_forms) return;
-  tile_ = &warpgroup_tile_;
+  if (!tile_->has_forms) return;
   for (const TileProduct& p : tile_->products) {
     for (const Side side : kSides) {
       if (NumberOfMap(p, side) == launch_.maps.size()) launch_.maps.push_back(MapOf(p, side));
     }
   }
-  tile_ = &register_tile_;
 }
 
-std::string KernelPrinter::MapParameters(bool of_kernel) const {
+std::string KernelPrinter::MapParameters() const {
   std::string out;
   for (size_t i = 0; i < launch_.maps.size(); ++i) {
-    const std::string type = device_.Vector("u64", 16);
-    out += ", const " + (of_kernel ? "__grid_constant__ " + type + " map" : type + "& map") + std::to_string(i);
+    out += ", const __grid_constant__ " + device_.Vector("u64", 16) + " map" + std::to_string(i);
   }
-  return out;
-}
-std::string KernelPrinter::MapArguments() const {
-  std::string out;
-  for (size_t i = 0; i < launch_.maps.size(); ++i) out += ", map" + std::to_string(i);
   return out;
 }
 
@@ -87,7 +79,7 @@ void KernelPrinter::BeginBarriers() {
        (AreRefilled() ? ", *const empty = full + " + places : "") + ";");
   if (PlacesOfSteps() > 1) Line("i32 begin = 0;");
   Line("u32 phase = 0;");
-  Open("if (aligned && threadIdx.x == 0)");
+  Open("if (threadIdx.x == 0)");
   Line("#pragma unroll 1");
   Open("for (i32 i = 0; i < " + places + "; ++i)");
   Line(BeginBarrier(device_) + "(full + i, 1);");

@@ -15,12 +15,36 @@ size_t Number(Side side) { return static_cast<size_t>(side); }
 
 }  // namespace
 
-// Of large tiles two blocks should share a processor.
+// A function for aligned addresses, and one for others: code for both would hold the registers of both. Hosts choose
+// (Launch::alignment), but where the plan knows all addresses, or nothing depends on them. Where pairs of blocks take
+// all that are aligned, others are left.
 void KernelPrinter::Tiles(const std::string& name) {
+  const Alignment all = pair_tile_.IsUsed() ? Alignment{} : AlignmentOfTiles();
+  launch_.alignment = {.arguments = {}, .bytes = all.bytes};
+  static_assert(kMostPacketBytes == kArenaAlignment);
+  for (const uint32_t b : all.arguments) {
+    if (in_arena_[b] == 0) launch_.alignment.arguments.push_back(b);
+  }
+  if (all.IsUsed()) TilesWhereAligned(name, /*aligned=*/true);
+  if (all.IsUsed() && !launch_.alignment.IsUsed()) return;
+  is_again_ = all.IsUsed();
+  TilesWhereAligned(is_again_ ? name + "_unaligned" : name, /*aligned=*/false);
+  is_again_ = false;
+}
+
+// Of large tiles two blocks should share a processor.
+void KernelPrinter::TilesWhereAligned(const std::string& name, bool aligned) {
   constexpr int64_t kManySums = 64;
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
-  ForBothAlignments(name, "tiles", AreTilesAligned(), is_large ? "__launch_bounds__(256, 2) " : "",
-                    [this] { TilesOfKinds(); });
+  is_aligned_ = aligned;
+  place_.clear();
+  Line("");
+  Line("// " + Summary());
+  Open("extern \"C\" __global__ " + std::string(is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
+       Parameters() + MapParameters() + ")");
+  Line(std::string("[[maybe_unused]] constexpr bool aligned = ") + (aligned ? "true;" : "false;"));
+  TilesOfBlocks();
+  Close();
 }
 
 void KernelPrinter::LaunchTiles() {
@@ -39,36 +63,15 @@ void KernelPrinter::LaunchTiles() {
   }
 }
 
-void KernelPrinter::TilesOfKinds() {
-  if (!tensor_tile_.IsUsed()) return TilesOfKind(register_tile_, "");
-  device_.SetForSome(true);
-  if (warpgroup_tile_.IsUsed()) {
-    Line("#ifdef __CUDA_ARCH_FEAT_SM90_ALL");
-    TilesOfKind(warpgroup_tile_, "");
-  }
-  Line(std::string(warpgroup_tile_.IsUsed() ? "#elif" : "#if") + " !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800");
-  TilesOfKind(tensor_tile_, warpgroup_tile_.IsUsed() ? "on others from sm_80 on by warps" : "");
-  Line("#else");
-  TilesOfKind(register_tile_, "before sm_80 in registers");
-  device_.SetForSome(false);
-  Line("#endif");
-}
-
-// `elsewhere`: what is said of it where another kind was described before.
-void KernelPrinter::TilesOfKind(const Tile& tile, const std::string& elsewhere) {
-  tile_ = &tile;
+void KernelPrinter::TilesOfBlocks() {
   const int64_t of_batch = tile_->TilesOf(Side::kRows) * tile_->TilesOf(Side::kColumns), tiles = tile_->tiles();
   const int64_t batches = tile_->extents[2], cuts = tile_->size.cuts;
-  const bool is_first = elsewhere.empty();
-  Line("// " + tile_->reason);
-  Note(is_first ? tile_->reason : elsewhere);
-  if (tile_->has_forms) Decide("where addresses are aligned the GPU copies boxes of both factors by itself");
+  Decide(tile_->reason);
+  if (HasBoxes()) Decide("where addresses are aligned the GPU copies boxes of both factors by itself");
   if (!tile_->why_no_forms.empty()) Decide("threads copy both factors; " + tile_->why_no_forms);
-  const std::string parts = "first of two launches: " + N(cuts) + " parts of each sum";
-  if (cuts > 1) Line("// " + parts);
-  if (cuts > 1 && is_first) Note(parts);
+  if (cuts > 1) Decide("first of two launches: " + N(cuts) + " parts of each sum");
   TileMemory();
-  if (tile_->has_forms) BeginBarriers();
+  if (HasBoxes()) BeginBarriers();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
   PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
@@ -112,7 +115,7 @@ int64_t KernelPrinter::BytesOfTile() const {
 void KernelPrinter::TileMemory() {
   const int64_t bytes = BytesOfTile() + BytesOfBarriers();
   if (IsByWarpgroups()) {
-    launch_.tile_shared_bytes = static_cast<uint64_t>(bytes);
+    launch_.tile_shared_bytes = std::max(launch_.tile_shared_bytes, static_cast<uint64_t>(bytes));
     return Line("extern __shared__ __align__(1024) u8 shared[];  // " + N(bytes) + " bytes");
   }
   Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
@@ -126,8 +129,8 @@ std::vector<uint8_t> KernelPrinter::BuffersTogether(const Packet& packet) const 
   return buffers;
 }
 
-// Whether all that is accessed in packets is aligned, in tiles of any kind.
-std::string KernelPrinter::AreTilesAligned() const {
+// That of all that is accessed in packets.
+Alignment KernelPrinter::AlignmentOfTiles() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
   const auto take = [&](const Packet& packet) {
@@ -135,14 +138,19 @@ std::string KernelPrinter::AreTilesAligned() const {
     const std::vector<uint8_t> buffers = BuffersTogether(packet);
     for (uint32_t b = 0; b < k_.n_buffers; ++b) together[b] |= buffers[b];
   };
-  for (const Tile* tile : {&register_tile_, &tensor_tile_, &warpgroup_tile_}) {
-    for (const TileProduct& p : tile->products) {
-      for (const TileOperand& o : p.operands) take(o.packet);
-      if (tile->has_forms) bytes = std::max(bytes, TensorMap::kAlignment);
+  for (const TileProduct& p : tile_->products) {
+    for (const TileOperand& o : p.operands) {
+      take(o.packet);
+      if (tile_->has_forms) together[o.form.buffer] = 1;
     }
-    if (tile->points && !in_parts_) take(*tile->points);
   }
-  return AreAligned(together, bytes);
+  if (tile_->has_forms) bytes = std::max(bytes, TensorMap::kAlignment);
+  if (tile_->points && !in_parts_) take(*tile_->points);
+  Alignment out{.arguments = {}, .bytes = static_cast<uint64_t>(bytes)};
+  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
+    if (together[b] != 0) out.arguments.push_back(b);
+  }
+  return out;
 }
 
 // Whether a marked instruction is an index of a loop, or a coordinate of that side.
@@ -186,10 +194,10 @@ void KernelPrinter::CoordinatesOf(Side side, const std::string& number, const st
 // ---- one product ----
 void KernelPrinter::Multiply(const TileProduct& p) {
   const std::string first = tile_->size.cuts == 1 ? "0" : "first_step";
-  Open(tile_->has_forms ? "if (aligned)" : "");
-  if (tile_->has_forms) {
+  Open("");
+  if (HasBoxes()) {
     MultiplyBoxes(p);
-    Else();
+    return Close();
   }
   BeginSteps(p);
   for (const Side side : {Side::kRows, Side::kColumns}) DeclareLoaded(p, side);

@@ -33,7 +33,7 @@ struct Work {
 Work Before(const Work& work);
 // The device's context is current in all of these; a kernel that comes before is not in them. `waits`: nodes that come
 // before. A node whose work is nothing is an empty one; `exec` runs a graph with the node `which`, whose work has the
-// same kind, function and sizes.
+// same kind and sizes; its function may be another one of the same context.
 ricci_status* Issue(const Gpu& device, Work work, CuStream stream);
 ricci_status* AddNode(const Gpu& device, Work work, CuGraph graph, std::span<const CuGraphNode> waits,
                       CuGraphNode& out);

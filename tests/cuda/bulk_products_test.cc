@@ -1,6 +1,7 @@
 // Products whose factors the GPU copies by itself (plugins/cuda/tile_bulk.cc) on the simulated GPU: the same bytes as
 // `ref` for each layout that a tensor map can say, at all edges; and the old way where it cannot.
 #include "cuda/bulk_programs.h"
+#include "cuda/on_gpu.h"
 
 namespace ricci::testing { namespace {
 
@@ -133,12 +134,7 @@ TEST_F(BulkProducts, LongSumsInParts) {
   }
 }
 
-class OlderGpu {
- protected:
-  OlderGpu() { OfStandin<void(int)>("ricci_standin_capability")(80); }
-  ~OlderGpu() { OfStandin<void(int)>("ricci_standin_capability")(90); }
-};
-class BulkProductsOnOlderGpu : OlderGpu, public BulkProducts {};
+class BulkProductsOnOlderGpu : OnGpu<80>, public BulkProducts {};
 TEST_F(BulkProductsOnOlderGpu, HaveNoMaps) {
   Calls();
   ExpectSameBytes(Of(Batched(false, true), {128, 16, 72}, "bf16"));

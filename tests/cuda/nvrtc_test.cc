@@ -9,6 +9,7 @@
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
+#include "cuda/text_for.h"
 #include "listing.h"
 #include "nvrtc_program.h"
 #include "resources.h"
@@ -177,15 +178,12 @@ class ProductsOfNvrtc : public ::testing::Test {
     std::string error;
     nvrtc_ = cuda::OpenCompiler({RICCI_NVRTC}, error);
     nvrtc_->disassembler = RICCI_NVDISASM;
-    SetOption(runner_.ctx(), "cuda.arch", "sm_90a");
-    SetOption(runner_.ctx(), "cuda.compiler", RICCI_NVRTC);
-    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda)));
   }
-  // The one text does without a warning for all, with the instructions that each has.
+  // Without a warning, with the instructions that each architecture has.
   void ExpectInstructions(const std::string& program, bool may_spill_by_mma = false) {
-    const std::string text = runner_.Dump(runner_.Parse(program), "native", "cuda");
     for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
       SCOPED_TRACE(architecture + (" " + program));
+      const std::string text = TextFor(architecture, program);
       const Compiled c = CompileFor(*nvrtc_, text, architecture);
       EXPECT_FALSE(Has(c.log, kSerialized) || Has(c.log, "warning")) << c.log;
       const bool has_wgmma = std::string(architecture) == "sm_90a";
@@ -198,7 +196,6 @@ class ProductsOfNvrtc : public ::testing::Test {
       EXPECT_EQ(Has(sass, " HMMA"), !has_wgmma);
     }
   }
-  ProgramRunner runner_;
   std::unique_ptr<cuda::Compiler> nvrtc_;
 };
 

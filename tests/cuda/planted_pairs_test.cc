@@ -69,7 +69,7 @@ class PlantedInPairs : public Tiles {
     EXPECT_NE(kernel, text.npos) << text;
     std::string own = text.substr(kernel, text.find(end, kernel) + end.size() - kernel);
     Replace(own, "pair < 48", "pair < " + std::to_string(kPairs), "kernel");
-    return {text.substr(0, text.find("static __device__ __forceinline__ void k0_")), own};
+    return {text.substr(0, text.find("extern \"C\" __global__")), own};
   }
   static void Replace(std::string& text, const std::string& from, const std::string& to, const char* name) {
     EXPECT_NE(text.find(from), text.npos) << name << ": " << from << "\n" << text;

@@ -1,7 +1,7 @@
 """The machine code of typical programs, compared with what was recorded: it may get better, not worse.
 
-PRINTER (quality_programs.cc) prints the CUDA text of each program, and occupancy as the plugin computes it; NVRTC compiles it for the architectures below
-without a warning, and of the first one the figures of each kernel are compared with quality.json.
+PRINTER (quality_programs.cc) prints the CUDA text of each program for an architecture, and occupancy as the plugin computes it; NVRTC compiles it for
+the architectures below without a warning, and of the first one the figures of each kernel are compared with quality.json.
 
 usage: quality.py PRINTER [--update | --table] [PROGRAM...]
 
@@ -25,10 +25,23 @@ TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
 MORE_IS_BETTER = {"occupancy", "tensor", "wgmma", "boxes"}
 
 
-def programs(printer):
-    """{name: text}, or the message after `!!!! ` where there is none."""
-    out = subprocess.run([printer], capture_output=True, text=True, check=True).stdout
+def programs(printer, architecture, names=()):
+    """{name: text}, of those names or of all; or the message after `!!!! ` where there is none."""
+    number = re.search(r"\d+", architecture).group()
+    out = subprocess.run([printer, "--architecture", number, *names], capture_output=True, text=True, check=True).stdout
     return dict(section.split("\n", 1) for section in out.split("==== ")[1:])
+
+
+def texts_by_architecture(printer, chosen):
+    """{name: {architecture: text}}. Only what has tiles has another text for another architecture."""
+    first, *others = ARCHITECTURES
+    texts = {name: {a: text for a in ARCHITECTURES + (OLD_ARCHITECTURES if "__CUDA_ARCH__" in text else [])}
+             for name, text in programs(printer, first, chosen).items()}
+    tiled = [name for name, of in texts.items() if "// tiles of" in of[first]]
+    for architecture in (others + OLD_ARCHITECTURES) if tiled else []:
+        for name, text in programs(printer, architecture, tiled).items():
+            texts[name][architecture] = text
+    return texts
 
 
 @functools.cache
@@ -38,8 +51,7 @@ def compiler():
 
 def dynamic_shared(text):
     """{kernel: bytes of shared memory that its launch gives}, where groups of warps multiply."""
-    found = re.findall(r"void (\w+)_tiles\((?:(?!_tiles\(bool).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
-    found += re.findall(r"void (\w+_pairs)\((?:(?!void ).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
+    found = re.findall(r"__global__ [^\n]*?void (\w+)\((?:(?!__global__).)*?extern __shared__ [^;]*;  // (\d+) bytes", text, re.S)
     return {kernel: int(bytes_) for kernel, bytes_ in found}
 
 
@@ -50,12 +62,12 @@ def warnings(log, architecture):
     return [f"{architecture}: {line}" for line in lines]
 
 
-def measure(text):
-    """Figures by kernel, and what is wrong."""
-    if text.startswith("!!!! "):
-        return {"cannot": text[5:].strip()}, []
+def measure(texts):
+    """Figures by kernel, and what is wrong, of the texts by architecture."""
     wrong, figures = [], {}
-    for architecture in ARCHITECTURES + (OLD_ARCHITECTURES if "__CUDA_ARCH__" in text else []):
+    for architecture, text in texts.items():
+        if text.startswith("!!!! "):
+            return {"cannot": text[5:].strip()}, []
         code, log = compiler().compile(text, architecture)
         wrong += warnings(log, architecture)
         if code is None:
@@ -124,14 +136,14 @@ def accesses(widths, asynchronous={}):
 
 
 def table(results):
-    """Markdown; of each program the kernel with the most instructions."""
+    """Markdown; of each program the kernel with the most instructions, but for what only runs where addresses are not aligned."""
     lines = ["| program | kernels | registers | occupancy | instructions | loads | stores | loop | integers | other |",
              "|---" * 10 + "|"]
     for program, kernels in results.items():
         if "cannot" in kernels:
             lines.append(f"| {program} | not yet: {kernels['cannot']} |" + " |" * 8)
             continue
-        k = max(kernels.values(), key=lambda k: k["instructions"])
+        k = max((k for name, k in kernels.items() if not name.endswith("_unaligned")), key=lambda k: k["instructions"])
         other = [f"{k[n]} {n}" for n in ("stack", "spill", "local", "shared", "shuffles", "barriers", "f64", "tensor", "wgmma",
                                           "boxes") if k.get(n)]
         lines.append(f"| {program} | {len(kernels)} | {k['registers']} | {k['occupancy']} % | {k['instructions']} "
@@ -164,7 +176,7 @@ def check(results, chosen):
 def main(arguments):
     options = {a for a in arguments if a.startswith("--")}
     printer, *chosen = [a for a in arguments if not a.startswith("--")]
-    texts = {name: text for name, text in programs(printer).items() if not chosen or name in chosen}
+    texts = texts_by_architecture(printer, chosen)
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         measured = dict(zip(texts, pool.map(measure, texts.values())))
     results = {name: figures for name, (figures, _) in measured.items()}

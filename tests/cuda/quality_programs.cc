@@ -1,10 +1,14 @@
 // ricci_cuda_quality: prints the CUDA text of typical programs, for quality.py: a line `==== name` before each. A
-// program that the backend does not take gives a line `!!!! message` in place of its text. With `--occupancy sm_90a`:
-// the occupancy of kernels, whose registers and shared memory are read from the input.
+// program that the backend does not take gives a line `!!!! message` in place of its text. `--architecture 80 NAME...`:
+// for sm_80, and these alone if there is any name. With `--occupancy sm_90a`: the occupancy of kernels, whose registers
+// and shared memory are read from the input.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <set>
 
 #include "bench/typical_programs.h"
+#include "cuda/of_standin.h"
 #include "cuda/simulated_gpu.h"
 #include "occupancy.h"
 
@@ -15,7 +19,7 @@ using bench::Param;
 using bench::ProgramRef;
 
 constexpr int64_t kMany = 1 << 20, kRows = 4096;
-constexpr DType kF32 = DType::kF32, kBF16 = DType::kBF16, kI8 = DType::kI8;
+constexpr DType kF32 = DType::kF32, kBF16 = DType::kBF16, kI8 = DType::kI8, kF8 = DType::kF8E4M3FN;
 
 struct Program {
   const char* name;
@@ -39,6 +43,8 @@ Values EveryOther(const Values& in) {
                     {{"start_indices", Shape{0}}, {"limit_indices", Shape{2 * kMany}}, {"strides", Shape{2}}}),
               2.0)};
 }
+Values AsBf16(const Values& in) { return {convert_element_type(in[0], kBF16)}; }
+Values AsF8(const Values& in) { return {convert_element_type(in[0], kF8)}; }
 Values Masked(const Values& in) { return {select(in[0], in[1], mul(in[1], 0.5))}; }
 
 // ---- rows and columns ----
@@ -99,6 +105,8 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"gelu_bf16", of({half, half}, bench::Gelu)},
           {"gelu_odd", of({{{kMany + 3}}, {{kMany + 3}}}, bench::Gelu)},
           {"masked", of({{{kMany}, DType::kBool}, line}, Masked)},
+          {"f8_to_bf16", of({{{kMany}, kF8}}, AsBf16)},
+          {"f32_to_f8", of({line}, AsF8)},
           {"bias", of({rows, column, column}, BiasAndScale)},
           {"bias_odd", of({{{kRows, 1023}}, {{1023}}, {{1023}}}, BiasAndScale)},
           {"plus_transposed", of({square, square}, PlusTransposed)},
@@ -126,6 +134,9 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
           {"product_bf16_large", of({{{4096, 4096}, kBF16}, {{4096, 4096}, kBF16}}, Product)},
           {"product_scaled_weights", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kI8}, {{1024}, kBF16}}, ScaledWeights)},
+          {"product_f8", of({{{kRows, 1024}, kF8}, {{1024, 1024}, kF8}}, Product)},
+          {"product_f8_e5m2", of({{{kRows, 1024}, DType::kF8E5M2}, {{1024, 1024}, kF8}}, Product)},
+          {"product_f8_weights", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kF8}, {{1024}, kBF16}}, ScaledWeights)},
           {"product_i8", of({{{kRows, 1024}, kI8}, {{1024, 1024}, kI8}}, ProductOfIntegers)},
           {"product_tf32", of({rows, square}, ProductAsTf32)},
           {"scores_bf16", of({{{4, 1024, 8, 64}, kBF16}, {{4, 1024, 8, 64}, kBF16}}, Scores)}};
@@ -147,10 +158,12 @@ std::string TextOf(ricci_ctx* ctx, const ricci_program* f) {
   return text;
 }
 
-void PrintAll() {
+void PrintAll(int architecture, const std::set<std::string_view>& names) {
+  OfStandin<void(int)>("ricci_standin_capability")(architecture);
   const bench::ContextRef ctx = bench::MakeContext();
   Check(ricci_context_add_plugin(ctx.get(), QuerySimulatedGpu));
   for (const Program& p : Programs(ctx.get())) {
+    if (!names.empty() && !names.contains(p.name)) continue;
     std::printf("==== %s\n", p.name);
     try {
       std::puts(TextOf(ctx.get(), p.program.get()).c_str());
@@ -173,10 +186,12 @@ void PrintOccupancy(const char* architecture) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc == 3 && std::string_view(argv[1]) == "--occupancy") {
+    const std::string_view option = argc > 2 ? argv[1] : "";
+    if (option == "--occupancy") {
       ricci::testing::PrintOccupancy(argv[2]);
     } else {
-      ricci::testing::PrintAll();
+      const bool is_given = option == "--architecture";
+      ricci::testing::PrintAll(is_given ? std::atoi(argv[2]) : 90, {argv + (is_given ? 3 : 1), argv + argc});
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

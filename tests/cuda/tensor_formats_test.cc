@@ -1,18 +1,24 @@
 // Products on tensor cores of other numbers than bf16 and f16 (plugins/cuda/tensor_format.h), and of factors that the
 // product computes itself: the same bytes as `ref`.
+#include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"
 
 namespace ricci::testing { namespace {
 
+size_t Count(const std::string& text, std::string_view word) {
+  size_t n = 0;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++n;
+  return n;
+}
+
 class TensorFormats : public Tiles {
  protected:
-  // One kernel, with these words in its text.
+  // One kernel, for all addresses or with another function for those that are not aligned, with these words in its
+  // text.
   void ExpectAlone(const Program& f, const std::string& words, Ways ways = {}) {
-    const std::string text = runner_.Dump(f, "source", "cuda"), kernel = "__global__";
+    const std::string text = runner_.Dump(f, "source", "cuda");
     EXPECT_NE(text.find(words), text.npos) << words << " in\n" << text;
-    size_t kernels = 0;
-    for (size_t at = text.find(kernel); at != text.npos; at = text.find(kernel, at + 1)) ++kernels;
-    EXPECT_EQ(kernels, 1u) << text;
+    EXPECT_EQ(Count(text, "__global__") - Count(text, "_unaligned("), 1u) << text;
     ExpectSameBytes(f, ways);
   }
   // Of `x` and `w`, which `more` makes of parameters.
@@ -137,12 +143,7 @@ TEST_F(TensorFormats, OtherOperandsAsTf32) {
   ExpectSameBytes(Of(ByAlgorithm(Product(false, true)), {32, 40, 24}, "bf16", "f32", kTf32));
 }
 
-class OldGpu {
- protected:
-  OldGpu() { OfStandin<void(int)>("ricci_standin_capability")(80); }
-  ~OldGpu() { OfStandin<void(int)>("ricci_standin_capability")(90); }
-};
-class TensorFormatsOnSm80 : OldGpu, public TensorFormats {};
+class TensorFormatsOnSm80 : OnGpu<80>, public TensorFormats {};
 
 TEST_F(TensorFormatsOnSm80, ComputeTheSame) {
   ExpectAlone(Of(Product(false, true), {64, 40, 64}, "i8", "i32"), kIntegers);
@@ -152,7 +153,7 @@ TEST_F(TensorFormatsOnSm80, ComputeTheSame) {
 // ---- factors that are computed ----
 TEST_F(TensorFormats, WeightsInFewerBits) {
   for (const Sizes n : {Sizes{64, 64, 96}, Any()}) {
-    for (const std::string bits : {"i8", "u8", "f8e4m3fn"}) {
+    for (const std::string bits : {"i8", "u8", "f8e4m3fn", "f8e5m2"}) {
       ExpectAlone(OfFactors("%x: bf16[R,K], %q: " + bits + "[K,C], %s: bf16[C]",
                             "  %a: bf16[K,C] = convert_element_type(%q) new_dtype=bf16\n"
                             "  %b: bf16[K,C] = broadcast_in_dim(%s) shape=[K,C] broadcast_dimensions=[1]\n"

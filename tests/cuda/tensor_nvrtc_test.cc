@@ -1,9 +1,10 @@
-// What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/tensor_format.h): one text does
-// for every architecture, without a warning or a spill, with the instructions that each has.
+// What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/tensor_format.h): for every
+// architecture without a warning or a spill, with the instructions that each has.
 #include <algorithm>
 #include <sstream>
 
 #include "cuda/simulated_gpu.h"
+#include "cuda/text_for.h"
 #include "listing.h"
 #include "nvrtc_program.h"
 #include "resources.h"
@@ -18,9 +19,6 @@ class TensorNvrtc : public ::testing::Test {
     std::string error;
     nvrtc_ = cuda::OpenCompiler({RICCI_NVRTC}, error);
     nvrtc_->disassembler = RICCI_NVDISASM;
-    SetOption(runner_.ctx(), "cuda.arch", "sm_90a");
-    SetOption(runner_.ctx(), "cuda.compiler", RICCI_NVRTC);
-    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cuda)));
   }
   // The machine code, for which a thread needs no more registers than it has; without tensor cores it may.
   std::string Sass(const std::string& text, const std::string& architecture) {
@@ -39,16 +37,14 @@ class TensorNvrtc : public ::testing::Test {
   }
   // `on_sm_90a` and `elsewhere`: the instruction.
   void ExpectInstructions(const std::string& program, const std::string& on_sm_90a, const std::string& elsewhere) {
-    const std::string text = runner_.Dump(runner_.Parse(program), "native", "cuda");
     for (const char* architecture : {"sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
       SCOPED_TRACE(architecture + (" " + program));
       const std::string wanted = std::string(architecture) == "sm_90a" ? on_sm_90a : elsewhere;
-      EXPECT_NE(Sass(text, architecture).find(wanted), std::string::npos) << wanted;
+      EXPECT_NE(Sass(TextFor(architecture, program), architecture).find(wanted), std::string::npos) << wanted;
     }
-    Sass(text, "sm_75");
+    Sass(TextFor("sm_75", program), "sm_75");
   }
 
-  ProgramRunner runner_;
   std::unique_ptr<cuda::Compiler> nvrtc_;
 };
 
@@ -114,9 +110,7 @@ TEST_F(TensorNvrtc, PairsOfBlocks) {
   };
   for (const char* how : {"lhs_contract=[1] rhs_contract=[0]", "lhs_contract=[0] rhs_contract=[1]"}) {
     const std::string sass =
-        Sass(runner_.Dump(runner_.Parse(Product("bf16[2048,2048]", "bf16[2048,2048]", "bf16[2048,2048]", how)),
-                          "native", "cuda"),
-             "sm_90a");
+        Sass(TextFor("sm_90a", Product("bf16[2048,2048]", "bf16[2048,2048]", "bf16[2048,2048]", how)), "sm_90a");
     EXPECT_GE(longest_run(sass), 4) << how;
     for (const char* wanted : {"UTMALDG.2D.MULTICAST", "USETMAXREG", "UCGABAR_ARV"}) {
       EXPECT_NE(sass.find(wanted), sass.npos) << wanted << " " << how;

@@ -1,5 +1,6 @@
 // Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of
 // operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses.
+#include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"
 
 namespace ricci::testing { namespace {
@@ -43,11 +44,55 @@ TEST_F(Tiles, SmallerFloatsOnTensorCores) {
   }
 }
 
-TEST_F(Tiles, AddressesThatAreNotAligned) {
-  for (const std::string type : {"f32", "bf16"}) {
-    const Program f = Of(Product(false, false), {64, 64, 48}, type);
-    for (const uint64_t shift : {1, 2, 4}) ExpectSameBytes(f, {.shift = shift});
+// ---- addresses: each form of a product is two functions, of which a run takes one (of groups of warps:
+// warpgroups_test)
+// ----
+class TilesAtAnyAddress : public Tiles {
+ protected:
+  void ExpectBothFunctions(const std::string& type, const std::string& sum, const std::string& form) {
+    for (const bool turned : {false, true}) {
+      const Program f = Of(Product(turned, turned), {64, 64, 48}, type, sum);
+      SCOPED_TRACE(type + (turned ? ", turned" : ""));
+      ExpectText(f, form);
+      ExpectText(f, "_unaligned(");
+      for (const uint64_t shift : {1, 4}) ExpectSameBytes(f, {.shift = shift, .again = true});
+    }
   }
+  // Of odd sizes elements are accessed one by one: there is one function for all addresses.
+  void ExpectOneFunction(const std::string& type, const std::string& sum) {
+    for (const bool turned : {false, true}) {
+      const Program f = Of(Product(turned, turned), {67, 65, 33}, type, sum);
+      SCOPED_TRACE(type + (turned ? ", turned" : ""));
+      ExpectText(f, "_unaligned(", /*found=*/false);
+      for (const uint64_t shift : {0, 1}) ExpectSameBytes(f, {.shift = shift});
+    }
+  }
+  void ExpectAll(const std::string& tensor_cores) {
+    const std::string registers = "64 columns\n";
+    for (const std::string type : {"bf16", "f8e4m3fn"}) ExpectBothFunctions(type, "f32", tensor_cores);
+    ExpectBothFunctions("f32", "f32", registers);
+    ExpectBothFunctions("i8", "i32", tensor_cores == registers ? registers : "as integers of 8 bits");
+    for (const std::string type : {"bf16", "f32", "f8e5m2"}) ExpectOneFunction(type, "f32");
+  }
+};
+class TilesOnSm80 : OnGpu<80>, public TilesAtAnyAddress {};
+class TilesOnSm75 : OnGpu<75>, public TilesAtAnyAddress {};
+
+TEST_F(TilesOnSm80, Warps) { ExpectAll("on tensor cores\n"); }
+TEST_F(TilesOnSm75, Registers) { ExpectAll("64 columns\n"); }
+
+// The plan knows the addresses of the second of three products: it needs one function.
+TEST_F(Tiles, AddressesInTheArena) {
+  const Program f = runner_.Parse(R"(program f(%x: f32[64,48], %y: f32[48,80], %w: f32[80,32]) {
+  %a: f32[64,80] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0]
+  %b: f32[80,80] = dot_general(%a, %a) lhs_contract=[0] rhs_contract=[0]
+  %z: f32[80,32] = dot_general(%b, %w) lhs_contract=[1] rhs_contract=[0]
+  return %z
+})");
+  ExpectText(f, "k0_dot_general_unaligned(");
+  ExpectText(f, "k1_dot_general_2_unaligned(", /*found=*/false);
+  ExpectText(f, "k2_dot_general_3_unaligned(");
+  for (const uint64_t shift : {0, 1}) ExpectSameBytes(f, {.shift = shift, .like = "cuda", .again = true});
 }
 
 // Not all accesses checked: these are many.
@@ -117,7 +162,8 @@ TEST_F(Tiles, LongSumsInParts) {
 })",
                            {40, 36, 600});
   ExpectText(layer, "// second of two launches: ");
-  for (const uint64_t shift : {0, 1}) ExpectSameBytes(layer, {.shift = shift});
+  ExpectText(layer, "_parts_unaligned(");
+  for (const uint64_t shift : {0, 1}) ExpectSameBytes(layer, {.shift = shift, .again = true});
 }
 
 // Windows of a convolution are read where they are: 3 of a row are terms of one trip, 5 have trips of their own.

@@ -1,5 +1,6 @@
 // Products by groups of four warps (plugins/cuda/tile_warpgroups.cc) on the simulated GPU, whose compute capability
 // is 9.0: the same bytes as `ref` for each tile and layout; and that older GPUs compute the same without them.
+#include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"
 
 namespace ricci::testing { namespace {
@@ -41,12 +42,7 @@ class Warpgroups : public Tiles {
   }
 };
 
-class OlderGpu {
- protected:
-  OlderGpu() { OfStandin<void(int)>("ricci_standin_capability")(80); }
-  ~OlderGpu() { OfStandin<void(int)>("ricci_standin_capability")(90); }
-};
-class WarpgroupsOnOlderGpu : OlderGpu, public Warpgroups {};
+class WarpgroupsOnOlderGpu : OnGpu<80>, public Warpgroups {};
 
 TEST_F(Warpgroups, TilesAndLayouts) {
   Calls();
@@ -66,7 +62,12 @@ TEST_F(Warpgroups, TilesAndLayouts) {
 
 TEST_F(WarpgroupsOnOlderGpu, ComputeTheSame) {
   Calls();
-  for (const bool turned : {false, true}) ExpectTiles(Of(kSmall, turned, turned));
+  for (const bool turned : {false, true}) {
+    const Program f = Of(kSmall, turned, turned);
+    ExpectText(f, "on tensor cores");
+    ExpectText(f, "sm_90a", /*found=*/false);
+    ExpectSameBytes(f);
+  }
   EXPECT_EQ(Calls().find("cuFuncSetAttribute\n"), std::string::npos);
 }
 
@@ -83,7 +84,11 @@ TEST_F(Warpgroups, SizesThatTilesDoNotDivide) {
 }
 
 TEST_F(Warpgroups, AddressesThatAreNotAligned) {
-  for (const uint64_t shift : {1, 4}) ExpectTiles(Of(kSmall, false, false), kSmall.tile, {.shift = shift});
+  for (const std::string type : {"bf16", "f8e4m3fn"}) {
+    const Program f = Of(kSmall, false, false, type);
+    ExpectText(f, "_unaligned(");
+    for (const uint64_t shift : {1, 4}) ExpectTiles(f, kSmall.tile, {.shift = shift, .again = true});
+  }
 }
 
 TEST_F(Warpgroups, WhatComesAfter) {

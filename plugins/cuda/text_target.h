@@ -1,0 +1,26 @@
+// TextTarget: the architecture that kernels are compiled for. Their text is for that alone: products have the form that
+// is best there (product_tile.h). Functions that kernels call (device_text.h) still ask for it themselves, since the
+// text must run on a processor too.
+#ifndef RICCI_CUDA_TEXT_TARGET_H_
+#define RICCI_CUDA_TEXT_TARGET_H_
+#include <string_view>
+
+namespace ricci::cuda {
+
+struct TextTarget {
+  int architecture = 0;  // 90 of `sm_90a`
+  // Tensor cores multiply for groups of warps, in more shared memory than a block has without being asked.
+  bool has_warpgroups = false;
+};
+
+// Of `sm_90a` and the like.
+constexpr TextTarget TargetOf(std::string_view architecture) {
+  TextTarget out{.architecture = 0, .has_warpgroups = architecture == "sm_90a"};
+  for (const char c : architecture) {
+    if (c >= '0' && c <= '9') out.architecture = out.architecture * 10 + (c - '0');
+  }
+  return out;
+}
+
+}  // namespace ricci::cuda
+#endif
