@@ -95,6 +95,9 @@ ricci_device* ricci_stream_device(const ricci_stream* s) {
 ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out) {
   return ricci_api_table->stream_record(s, out);
 }
+ricci_status* ricci_stream_record_timed(ricci_stream* s, ricci_event** out) {
+  return ricci_api_table->stream_record_timed(s, out);
+}
 ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e) {
   return ricci_api_table->stream_wait_event(s, e);
 }
@@ -115,6 +118,9 @@ ricci_status* ricci_event_wait(const ricci_event* e) {
 }
 ricci_status* ricci_event_query(const ricci_event* e, uint32_t* come) {
   return ricci_api_table->event_query(e, come);
+}
+ricci_status* ricci_event_elapsed(const ricci_event* begin, const ricci_event* end, double* seconds) {
+  return ricci_api_table->event_elapsed(begin, end, seconds);
 }
 ricci_event* ricci_event_retain(ricci_event* e) {
   return ricci_api_table->event_retain(e);

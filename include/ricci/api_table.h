@@ -64,6 +64,7 @@ typedef struct ricci_api {
   void* (*stream_native)(const ricci_stream* s);
   ricci_device* (*stream_device)(const ricci_stream* s);
   ricci_status* (*stream_record)(ricci_stream* s, ricci_event** out);
+  ricci_status* (*stream_record_timed)(ricci_stream* s, ricci_event** out);
   ricci_status* (*stream_wait_event)(ricci_stream* s, const ricci_event* e);
   ricci_status* (*stream_wait_array)(ricci_stream* s, const ricci_array* a);
   ricci_status* (*stream_synchronize)(ricci_stream* s);
@@ -71,6 +72,7 @@ typedef struct ricci_api {
   void (*stream_release)(ricci_stream* s);
   ricci_status* (*event_wait)(const ricci_event* e);
   ricci_status* (*event_query)(const ricci_event* e, uint32_t* come);
+  ricci_status* (*event_elapsed)(const ricci_event* begin, const ricci_event* end, double* seconds);
   ricci_event* (*event_retain)(ricci_event* e);
   void (*event_release)(ricci_event* e);
   ricci_status* (*array_from_host)(ricci_device* d, ricci_type t, const void* data, const ricci_array_opts* o,
@@ -292,6 +294,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_stream_native ricci_api_table->stream_native
 #define ricci_stream_device ricci_api_table->stream_device
 #define ricci_stream_record ricci_api_table->stream_record
+#define ricci_stream_record_timed ricci_api_table->stream_record_timed
 #define ricci_stream_wait_event ricci_api_table->stream_wait_event
 #define ricci_stream_wait_array ricci_api_table->stream_wait_array
 #define ricci_stream_synchronize ricci_api_table->stream_synchronize
@@ -299,6 +302,7 @@ extern __attribute__((visibility("hidden"))) const ricci_api *ricci_api_table;
 #define ricci_stream_release ricci_api_table->stream_release
 #define ricci_event_wait ricci_api_table->event_wait
 #define ricci_event_query ricci_api_table->event_query
+#define ricci_event_elapsed ricci_api_table->event_elapsed
 #define ricci_event_retain ricci_api_table->event_retain
 #define ricci_event_release ricci_api_table->event_release
 #define ricci_array_from_host ricci_api_table->array_from_host

@@ -171,7 +171,8 @@ typedef struct ricci_run_args {
   void* arena;                         /* arena_bytes (rounded up to the alignment) + scratch_bytes; undefined */
   void* stream;                        /* of stream_create; NULL where `run` is called */
   /* A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
-   * entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. */
+   * entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
+   * nobody needs to. */
   uint32_t* failed_check;
   const uint32_t* cancel; /* a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED */
   uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed, the run ends soon, DEADLINE_EXCEEDED */
@@ -188,8 +189,10 @@ typedef struct ricci_run_args {
  * RICCI_DEADLINE_EXCEEDED if their deadline has passed, else 0. */
 RICCI_API uint32_t ricci_stop_requested(const ricci_run_args* a RICCI_NULLABLE);
 
-/* Called once, on any thread, after the run has ended and before its event has come. It must not call the backend, and
- * it takes over `status`. `failed_check` is what the word holds: RICCI_NO_CHECK if the run failed before it began. */
+/* Called once, on any thread, after the run has ended and before event_query or event_wait says that its event has
+ * come; with RICCI_BACKEND_REPORTS_WHEN_ASKED by these two alone, and never if they are not asked. It must not call the
+ * backend, and it takes over `status`. `failed_check` is what the word holds: RICCI_NO_CHECK if the run failed before
+ * it began. */
 typedef void (*ricci_done_fn)(void* arg, ricci_status* status, uint32_t failed_check);
 
 enum { RICCI_COPY_TO_DEVICE = 1, RICCI_COPY_FROM_DEVICE = 2, RICCI_COPY_BETWEEN_DEVICES = 3 };
@@ -218,7 +221,9 @@ enum {                                       /* ricci_backend.hdr.flags */
        RICCI_BACKEND_PROFILES = 1u << 3,     /* its code can report steps (ricci_run_args.span) */
        /* It looks into library calls: their library and state are those of the row. Otherwise they are of the core,
         * which names the equation in what a launch returns. */
-       RICCI_BACKEND_OPEN_CALLS = 1u << 4
+       RICCI_BACKEND_OPEN_CALLS = 1u << 4,
+       /* The end of a run is reported when its event is asked for it (ricci_done_fn): so the core asks for all. */
+       RICCI_BACKEND_REPORTS_WHEN_ASKED = 1u << 5
 };
 
 /* A device. Every function may be called on any thread at any time.
@@ -311,9 +316,9 @@ typedef struct ricci_backend {
   uint32_t dlpack_type, dlpack_id;
   /* Asked where stream_check says FAILED_PRECONDITION of a->stream; NULL: never. If the host captures that stream, adds
    * a run to the graph that it captures, in its order there. Nothing runs now: whenever the graph runs, the word
-   * a->failed_check is set first, and holds at the end what `done` would get. Code, arena, that word and what `a` names
-   * besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
-   * After a failure nothing was added, unless the status says so. */
+   * a->failed_check is set first if any kernel has a CHECK, and holds at the end what `done` would get. Code, arena,
+   * that word and what `a` names besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run
+   * cannot be part of a graph. After a failure nothing was added, unless the status says so. */
   ricci_status* (*capture)(void* code, const ricci_run_args* a);
 
   /* ---- code that outlives the process ---- */
@@ -321,6 +326,12 @@ typedef struct ricci_backend {
    * backend and of its compiler, the processor, the number of threads, settings. Asked before each compilation that may
    * be saved (ricci_compile_args.save) or was. Thread-safe. NULL: code of this backend is not saved. */
   void (*code_version)(void* self, void* sink, void (*write)(void* sink, const char* p, size_t n));
+
+  /* ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
+  /* As event_record, and the device notes when it comes. */
+  ricci_status* (*event_record_timed)(void* self, void* stream, void** event);
+  /* Seconds from one such event to another; both have come. */
+  ricci_status* (*event_elapsed)(void* self, void* begin, void* end, double* seconds);
 } ricci_backend;
 
 /* Adds a device. Call from a plugin's attach. */

@@ -26,6 +26,9 @@ RICCI_API void* ricci_stream_native(const ricci_stream* s RICCI_NULLABLE) RICCI_
 RICCI_API ricci_device* ricci_stream_device(const ricci_stream* s RICCI_NULLABLE) RICCI_BORROWED(s);
 /* The end of all that was enqueued so far. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out RICCI_OWNED);
+/* The same, and the device notes the time when it comes, for ricci_event_elapsed. UNIMPLEMENTED where devices note no
+ * times. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_record_timed(ricci_stream* s, ricci_event** out RICCI_OWNED);
 /* What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
  * device. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e);
@@ -45,6 +48,10 @@ RICCI_API void ricci_stream_release(ricci_stream* s RICCI_NULLABLE RICCI_OWNED) 
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_wait(const ricci_event* e);
 /* *come: whether it has come. Does not wait, and says nothing about failures. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_query(const ricci_event* e, uint32_t* come);
+/* *seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
+ * device, on `ref` and `cpu` by the host's. The host waits until both have come. */
+RICCI_API RICCI_NODISCARD ricci_status* ricci_event_elapsed(const ricci_event* begin, const ricci_event* end,
+                                                            double* seconds);
 RICCI_API ricci_event* ricci_event_retain(ricci_event* e RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 RICCI_API void ricci_event_release(ricci_event* e RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 

@@ -71,6 +71,8 @@ ricci_status* Code::LoadAll(PlanModules& plan, Current& current, ricci_code_info
   };
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     Module& m = plan.OfKernel(i);
+    has_checks_.push_back(HasChecks(*given_.kernels[i]));
+    any_checks_ = any_checks_ || has_checks_.back();
     if (ricci_status* failed = load(m)) return failed;
     if (ricci_status* failed = LoadKernel(i, loaded[&m])) return failed;
   }

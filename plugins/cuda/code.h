@@ -96,6 +96,8 @@ class Code {
   std::map<CuFunction, uint64_t> shared_bytes_;  // that was asked for, of launches that give any
   std::vector<Function> kernels_, sources_;
   std::vector<Launch> launches_;  // of kernels
+  std::vector<bool> has_checks_;  // by kernel
+  bool any_checks_ = false;       // else runs neither set nor read the word of failed checks
   std::vector<Function> parts_;   // by kernel: what reduces parts before it; no function where there is none
   std::vector<Function> pairs_;   // by kernel: what takes its place where addresses are aligned; or no function
   // By kernel: what takes the place of its function with tiles where addresses are not aligned (Launch::alignment).

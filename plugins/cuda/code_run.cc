@@ -43,24 +43,20 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   if (ricci_status* failed = current.Failure()) return failed;
   const auto stream = static_cast<CuStream>(a.stream);
   Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
+  auto end = std::make_unique<Event>();
   if (ricci_status* failed = slots_.Take(run.places, done, arg, run.slot)) return failed;
-  bool is_called = false;
   ricci_status* failed = Guard([&] { return Start(run); });
   // What a function gives is the end of a run that has begun.
   if (run.libraries.has_failed() && current.is_current()) run.slot->status = std::exchange(failed, nullptr);
+  if (failed == nullptr) failed = device_.Record(run.stream, *end);
   if (failed == nullptr) {
-    failed =
-        device_.Check("cuLaunchHostFunc", device_.driver().cuLaunchHostFunc(run.stream, RunSlots::Finish, run.slot));
-    is_called = failed == nullptr;
-  }
-  if (failed == nullptr) failed = device_.Record(run.stream, event);
-  if (failed == nullptr) {
-    slots_.Enqueued(*run.slot);
+    end->OnCome(RunSlots::Finish, run.slot);
+    *event = end.release();
     return nullptr;
   }
   // As if nothing had been enqueued.
-  device_.Note(device_.driver().cuStreamSynchronize(run.stream));
-  slots_.Drop(*run.slot, is_called);
+  ricci_status_free(device_.Wait(run.stream));
+  slots_.Drop(*run.slot);
   return failed;
 }
 
@@ -82,6 +78,7 @@ const PlanPart* Code::PartAt(const Run& run, uint32_t step) const {
 ricci_status* Code::LaunchPart(Run& run, const PlanPart& part) {
   const auto number = static_cast<size_t>(&part - plan_parts_.parts.data());
   const PlanGraph& graph = graphs_[number];
+  if (graph.size() == 0) return nullptr;
   const auto work = [&](uint32_t node) { return WorkOfNode(run, graph.nodes[node]); };
   const auto name = [&] { return "graph " + std::to_string(number + 1) + " of " + std::to_string(graphs_.size()); };
   const NvtxRange range(plan_parts_.is_one() ? nullptr : device_.nvtx(), name);
@@ -96,8 +93,10 @@ ricci_status* Code::Start(Run& run) {
 }
 
 ricci_status* Code::StartSteps(Run& run) {
+  const StepRange all{0, given_.plan->n_steps};
+  if (!any_checks_) return Steps(run, all);
   if (ricci_status* failed = Issue(device_, SetFailedCheck(run), run.stream)) return failed;
-  if (ricci_status* failed = Steps(run, {0, given_.plan->n_steps})) return failed;
+  if (ricci_status* failed = Steps(run, all)) return failed;
   return Issue(device_, ReadFailedCheck(run), run.stream);
 }
 
@@ -114,8 +113,8 @@ ricci_status* Code::WhyNotCaptured(const ricci_run_args& a) const {
               cannot + "it is not one graph, since " + plan_parts_.why_not_one + "; " + plan_parts_.for_captures);
 }
 
-// All that the host's graph will use is fixed now. The node that reports to a word of the host, the last one, is not in
-// it. Nodes cannot be removed from a graph that is captured.
+// All that the host's graph will use is fixed now. The node that reports to a word of the host is not in it. Nodes
+// cannot be removed from a graph that is captured.
 ricci_status* Code::Capture(const ricci_run_args& a) {
   Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
@@ -126,12 +125,12 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
   if (ricci_status* refused = WhyNotCaptured(a)) return refused;
   PlanNodes nodes(device_);
   const PlanGraph& graph = graphs_[0];
-  const uint32_t count = graph.size() - 1;
+  if (graph.n_before_read() == 0) return nullptr;  // a run does nothing
   ricci_status* const failed = Guard([&]() -> ricci_status* {
     const auto work = [&](uint32_t node) { return WorkOfNode(run, graph.nodes[node]); };
-    if (ricci_status* none = nodes.Add(graph, count, to.graph, to.last, work)) return none;
+    if (ricci_status* none = nodes.Add(graph, graph.n_before_read(), to.graph, to.last, work)) return none;
     std::vector<CuGraphNode> last;
-    for (const uint32_t node : graph.waits[count]) last.push_back(nodes[node]);
+    for (const uint32_t node : graph.last) last.push_back(nodes[node]);
     return device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
                                                                   run.stream, last.data(), last.size(), kCuSetLast));
   });
@@ -156,8 +155,8 @@ bool Code::IsByPairs(uint32_t kernel, const std::vector<CuPointer>& arguments) c
          });
 }
 
-// Arguments of a kernel are its buffers and the word of failed checks; of a source operands, results, workspace if any,
-// then the scalars.
+// Arguments of a kernel are its buffers and the word of failed checks, NULL if it has none; of a source operands,
+// results, workspace if any, then the scalars.
 Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   const ricci_plan& plan = *given_.plan;
   Work work;
@@ -171,15 +170,14 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   }
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
-    const bool by_pairs = IsByPairs(step.index, work.arguments);
-    const std::vector<TensorMap>& maps = by_pairs ? launches_[step.index].pairs.maps : launches_[step.index].maps;
-    if (by_pairs) work.function = &pairs_[step.index];
-    work.arguments.push_back(run.places.back());
-    if (!maps.empty()) work.maps = &maps;
     const Launch& launch = launches_[step.index];
-    const bool is_aligned = launch.alignment.Has(work.arguments);
+    const bool by_pairs = IsByPairs(step.index, work.arguments), is_aligned = launch.alignment.Has(work.arguments);
     if (launch.parts != 0) work.before = is_aligned ? &parts_[step.index] : &unaligned_[step.index];
     if (launch.parts == 0 && !is_aligned) work.function = &unaligned_[step.index];
+    if (by_pairs) work.function = &pairs_[step.index];
+    const std::vector<TensorMap>& maps = by_pairs ? launch.pairs.maps : launch.maps;
+    if (!maps.empty()) work.maps = &maps;
+    work.arguments.push_back(has_checks_[step.index] ? run.places.back() : 0);
     if (MemoryOf(step.index) != 0) {
       work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +
                                scratch_[static_cast<size_t>(&step - plan.steps)]);

@@ -17,7 +17,7 @@ constexpr uint32_t kDlpackCuda = 2;  // kDLCUDA
 
 Gpu& Of(void* self) { return *static_cast<Gpu*>(self); }
 CuStream Stream(void* s) { return static_cast<CuStream>(s); }
-CuEvent Event(void* e) { return static_cast<CuEvent>(e); }
+Event& EventOf(void* e) { return *static_cast<Event*>(e); }
 
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
@@ -105,34 +105,50 @@ void StreamDrop(void* self, void* stream) {
 }
 ricci_status* StreamWait(void* self, void* stream, void* event) {
   return Call(self, "cuStreamWaitEvent",
-              [&](const Driver& d) { return d.cuStreamWaitEvent(Stream(stream), Event(event), 0); });
+              [&](const Driver& d) { return d.cuStreamWaitEvent(Stream(stream), EventOf(event).handle, 0); });
 }
+template <unsigned kFlags>
 ricci_status* EventRecord(void* self, void* stream, void** event) {
+  return Guard([&] {
+    auto made = std::make_unique<Event>();
+    const Current current(Of(self));
+    ricci_status* failed = current.Failure();
+    if (failed == nullptr) failed = Of(self).Record(Stream(stream), *made, kFlags);
+    if (failed == nullptr) *event = made.release();
+    return failed;
+  });
+}
+ricci_status* EventElapsed(void* self, void* begin, void* end, double* seconds) {
   return Guard([&] {
     const Current current(Of(self));
     ricci_status* const failed = current.Failure();
-    return failed != nullptr ? failed : Of(self).Record(Stream(stream), event);
+    return failed != nullptr ? failed : Of(self).Elapsed(EventOf(begin), EventOf(end), *seconds);
   });
 }
+// A run that has not been reported never will be.
 void EventDrop(void* self, void* event) {
+  const std::unique_ptr<Event> dropped(&EventOf(event));
   const Current current(Of(self));
-  Of(self).Note(Of(self).driver().cuEventDestroy(Event(event)));
+  Of(self).Note(Of(self).driver().cuEventDestroy(dropped->handle));
 }
 ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
-  return Call(self, "cuEventQuery", [&](const Driver& d) {
-    const CuResult result = d.cuEventQuery(Event(event));
+  *come = 0;
+  ricci_status* const failed = Call(self, "cuEventQuery", [&](const Driver& d) {
+    const CuResult result = d.cuEventQuery(EventOf(event).handle);
     *come = result == kCuSuccess ? 1 : 0;
     return result == kCuNotReady ? CuResult{kCuSuccess} : result;
   });
+  if (failed == nullptr && *come != 0) EventOf(event).Come();
+  return failed;
 }
 // The caller may drop the code of the run even if this fails. So it waits if it can: without the context too, which the
 // event knows, and once more if that fails, as Gpu::Wait.
 ricci_status* EventWait(void* self, void* event) {
   return Guard([&] {
     const Current current(Of(self));
-    const auto wait = [&] { return Of(self).driver().cuEventSynchronize(Event(event)); };
+    const auto wait = [&] { return Of(self).driver().cuEventSynchronize(EventOf(event).handle); };
     ricci_status* const failed = Of(self).Check("cuEventSynchronize", wait());
-    if (failed != nullptr) Of(self).Note(wait());
+    failed == nullptr ? EventOf(event).Come() : Of(self).Note(wait());
     return failed;
   });
 }
@@ -157,7 +173,7 @@ ricci_target Target() {
 
 ricci_backend Table(Gpu& device, const ricci_target& target) {
   ricci_backend b{};
-  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES, nullptr};
+  b.hdr = {sizeof b, RICCI_BACKEND_SOURCES | RICCI_BACKEND_PROFILES | RICCI_BACKEND_REPORTS_WHEN_ASKED, nullptr};
   b.kind = {"cuda", 4};
   b.name = {device.name().data(), device.name().size()};
   b.self = &device;
@@ -187,7 +203,9 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   b.stream_wait = StreamWait;
   b.stream_wrap = StreamWrap;
   b.stream_check = StreamCheck;
-  b.event_record = EventRecord;
+  b.event_record = EventRecord<kCuEventDisableTiming>;
+  b.event_record_timed = EventRecord<0>;
+  b.event_elapsed = EventElapsed;
   b.event_drop = EventDrop;
   b.event_query = EventQuery;
   b.event_wait = EventWait;

@@ -160,7 +160,8 @@ static_assert(sizeof(CuPoolAccess) == 12);
 static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);
 static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offsetof(CuNode, conditional) == 16);
 
-// X(name, arguments): each returns a CUresult.
+// X(name, arguments): each returns a CUresult. The plugin calls all but cuLaunchHostFunc, which tests/gpu/probe
+// measures.
 #define RICCI_CUDA_FUNCTIONS(X)                                                                                       \
   X(cuInit, (unsigned flags))                                                                                         \
   X(cuDriverGetVersion, (int* version))                                                                               \

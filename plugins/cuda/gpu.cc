@@ -329,6 +329,7 @@ ricci_status* Gpu::Wait(CuStream stream) const {
 // Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it. It also
 // waits for a copy whose end it cannot record, since the caller of a copy that failed may free the memory.
 ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
+  auto end = event == nullptr ? nullptr : std::make_unique<Event>();  // nothing may throw once it is under way
   const Current current(*this);
   if (ricci_status* failed = current.Failure()) return failed;
   const CuStream stream = a.stream != nullptr ? static_cast<CuStream>(a.stream) : own_stream_;
@@ -336,20 +337,29 @@ ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
   if (a.direction != RICCI_COPY_BETWEEN_DEVICES || a.stream == nullptr) {
     if (ricci_status* failed = Wait(stream)) return failed;
   }
-  ricci_status* const failed = event == nullptr ? nullptr : Record(stream, event);
-  if (failed != nullptr) Note(driver().cuStreamSynchronize(stream));
-  return failed;
+  if (end == nullptr) return nullptr;
+  ricci_status* const failed = Record(stream, *end);
+  if (failed != nullptr) return Note(driver().cuStreamSynchronize(stream)), failed;
+  *event = end.release();
+  return nullptr;
 }
 
-ricci_status* Gpu::Record(CuStream stream, void** event) const {
+ricci_status* Gpu::Record(CuStream stream, Event& event, unsigned flags) const {
   CuEvent made = nullptr;
-  if (ricci_status* failed = Check("cuEventCreate", driver().cuEventCreate(&made, kCuEventDisableTiming)))
-    return failed;
+  if (ricci_status* failed = Check("cuEventCreate", driver().cuEventCreate(&made, flags))) return failed;
   if (ricci_status* failed = Check("cuEventRecord", driver().cuEventRecord(made, stream))) {
     Note(driver().cuEventDestroy(made));
     return failed;
   }
-  *event = made;
+  event.handle = made;
+  return nullptr;
+}
+
+ricci_status* Gpu::Elapsed(const Event& begin, const Event& end, double& seconds) const {
+  float milliseconds = 0;
+  const CuResult result = driver().cuEventElapsedTime(&milliseconds, begin.handle, end.handle);
+  if (ricci_status* failed = Check("cuEventElapsedTime", result)) return failed;
+  seconds = 1e-3 * static_cast<double>(milliseconds);
   return nullptr;
 }
 

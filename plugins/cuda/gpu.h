@@ -10,6 +10,7 @@
 #include <string>
 
 #include "driver.h"
+#include "event.h"
 #include "lost_driver.h"
 #include "memory_pool.h"
 #include "module_compiler.h"
@@ -103,9 +104,11 @@ class Gpu {
   // Of a stream that the host captures; of others, or if its capture has failed, a status.
   ricci_status* FindCapture(CuStream stream, Captured& out) const;
   ricci_status* Copy(const ricci_copy_args& a, void** event);
-  // The context is current in both: waits until the stream is empty; a new event.
+  // The context is current in all: waits until the stream is empty; gives an event its point in the stream, with the
+  // time if `flags` are 0; what is between two such points that have come.
   ricci_status* Wait(CuStream stream) const;
-  ricci_status* Record(CuStream stream, void** event) const;
+  ricci_status* Record(CuStream stream, Event& event, unsigned flags = kCuEventDisableTiming) const;
+  ricci_status* Elapsed(const Event& begin, const Event& end, double& seconds) const;
   // A few bytes of pinned memory of the host, kept for the next one who asks. Returning them calls no driver.
   static constexpr size_t kPinnedBytes = 64;
   ricci_status* TakePinned(void** out);

@@ -26,16 +26,15 @@ class NodeMaker {
       : a_(a), blocks_(blocks), has_choices_(has_choices), g_(g) {}
 
   ricci_status* Whole() {
+    const bool has_checks =
+        std::any_of(a_.kernels, a_.kernels + a_.n_kernels, [](const auto* k) { return HasChecks(*k); });
+    if (!has_checks) return Part({0, a_.plan->n_steps});
     const uint32_t first = Add({PlanNode::kSetCheck}, {});
-    Nodes last;
-    if (ricci_status* failed = List({0, a_.plan->n_steps}, 0, {first}, last)) return failed;
-    Add({PlanNode::kReadCheck}, last);
+    if (ricci_status* failed = List({0, a_.plan->n_steps}, 0, {first}, g_.last)) return failed;
+    Add({PlanNode::kReadCheck}, g_.last);
     return nullptr;
   }
-  ricci_status* Part(const StepRange& steps) {
-    Nodes last;
-    return List(steps, 0, {}, last);
-  }
+  ricci_status* Part(const StepRange& steps) { return List(steps, 0, {}, g_.last); }
 
  private:
   uint32_t Add(const PlanNode& node, const Nodes& waits) {
@@ -167,7 +166,8 @@ class NodeMaker {
   PlanGraph& g_;
 };
 
-void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, PlanGraph& g) {
+void FindUsers(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& g) {
+  const ricci_plan& p = *a.plan;
   const uint32_t failed_check = FailedCheckPlace(p);
   g.users.assign(PlaceCount(p), {});
   const auto add = [&g](uint32_t place, uint32_t node) {
@@ -182,7 +182,7 @@ void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, PlanGra
     const ricci_plan_step& step = p.steps[s];
     for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), n);
     if (uses_arena[s]) add(ArenaPlace(p), n);
-    if (step.kind == RICCI_STEP_KERNEL) add(failed_check, n);
+    if (step.kind == RICCI_STEP_KERNEL && HasChecks(*a.kernels[step.index])) add(failed_check, n);
   }
 }
 
@@ -222,12 +222,16 @@ CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) 
 }
 
 // ---- nodes ----
+bool HasChecks(const ricci_kernel_table& k) {
+  return std::any_of(k.insts, k.insts + k.n_insts, [](const ricci_inst& i) { return i.op == RICCI_K_CHECK; });
+}
+
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
                             const std::vector<bool>& uses_arena, bool has_choices, PlanGraph& out) {
   out = {};
   NodeMaker maker(a, blocks, has_choices, out);
   if (ricci_status* failed = is_whole ? maker.Whole() : maker.Part(part)) return failed;
-  FindUsers(*a.plan, uses_arena, out);
+  FindUsers(a, uses_arena, out);
   return nullptr;
 }
 

@@ -49,17 +49,25 @@ struct PlanNode {
   uint32_t first = 0;
 };
 
-// Of a whole plan the first node sets the word of failed checks, the last one reads it; without loops and branches,
-// node 1 + s is step s. A part of a plan has no such nodes. What a node waits for comes before it and is in the same
-// graph; so does the node that its graph is in.
+// Of a whole plan with checks the first node sets the word of failed checks, the last one reads it; without loops and
+// branches, node 1 + s is step s. A part of a plan has no such nodes, nor has a plan none of whose kernels has a check:
+// there node s is step s. What a node waits for comes before it and is in the same graph; so does the node that its
+// graph is in.
 struct PlanGraph {
   std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
   std::vector<std::vector<uint32_t>> users;  // by place: the nodes that use it, in order
+  std::vector<uint32_t> last;                // after which all steps are done; none: there are no nodes before
   uint32_t n_graphs = 1;
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
+  // Without the node that reads the word.
+  uint32_t n_before_read() const {
+    return size() - (!nodes.empty() && nodes.back().kind == PlanNode::kReadCheck ? 1 : 0);
+  }
 };
+// Can a run of the kernel lower the word of failed checks?
+bool HasChecks(const ricci_kernel_table& k);
 // Of one of the plan's parts; `is_whole`: that is the plan. `uses_arena`: by step, whether it needs working memory
 // besides its buffers; `has_choices`: a node can have several bodies.
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,

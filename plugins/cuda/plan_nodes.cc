@@ -35,7 +35,7 @@ ricci_status* PlanNodes::Add(const PlanGraph& plan, uint32_t count, CuGraph grap
   for (uint32_t node = 0; node < count; ++node) {
     std::vector<CuGraphNode> waits;
     for (const uint32_t earlier : plan.waits[node]) waits.push_back(nodes_[earlier]);
-    if (node == 0) waits.assign(after.begin(), after.end());  // all others of the whole graph come after it
+    if (waits.empty() && plan.nodes[node].graph == 0) waits.assign(after.begin(), after.end());
     CuGraphNode made = nullptr;
     if (ricci_status* failed = AddOne(plan, node, waits, work, made)) return failed;
     nodes_.push_back(made);

@@ -29,11 +29,11 @@ ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg
   from.pop_back();
   out->done = done;
   out->arg = arg;
-  out->state = RunSlot::State::kIssuing;
+  out->host->failed_check = RICCI_NO_CHECK;
   return nullptr;
 }
 
-// A new slot, free. The driver is asked without the lock: it may wait for a function of the host that wants it.
+// A new slot, free. The driver is asked without the lock: other threads report ends meanwhile.
 ricci_status* RunSlots::Make(std::unique_lock<std::mutex>& lock) {
   auto slot = std::make_unique<RunSlot>(*this, device_, n_made_ < most_with_graphs_ ? n_graphs_ : 0);
   for (auto* list : {&free_with_graphs_, &free_}) list->reserve(n_made_ + 1);
@@ -55,35 +55,20 @@ void RunSlots::Return(RunSlot& slot) {
   (slot.has_graphs() ? free_with_graphs_ : free_).push_back(&slot);
 }
 
+void RunSlots::Drop(RunSlot& slot) {
+  ricci_status_free(std::exchange(slot.status, nullptr));
+  Return(slot);
+}
+
 // Once `done` has been called, the code may go, and the slots with it.
-void RunSlots::Report(RunSlot& slot) {
+void RunSlots::Finish(void* p) {
+  RunSlot& slot = *static_cast<RunSlot*>(p);
   const ricci_done_fn done = slot.done;
   void* const arg = slot.arg;
   ricci_status* const status = std::exchange(slot.status, nullptr);
   const uint32_t failed_check = status == nullptr ? slot.host->failed_check : RICCI_NO_CHECK;
-  Return(slot);
+  slot.home.Return(slot);
   done(arg, status, failed_check);
-}
-
-void RunSlots::Enqueued(RunSlot& slot) {
-  if (slot.state.exchange(RunSlot::State::kEnqueued) == RunSlot::State::kEnded) Report(slot);
-}
-
-void RunSlots::Drop(RunSlot& slot, bool is_called) {
-  ricci_status_free(std::exchange(slot.status, nullptr));
-  if (!is_called || slot.state.exchange(RunSlot::State::kDropped) == RunSlot::State::kEnded) Return(slot);
-}
-
-void RunSlots::Finish(void* p) {
-  RunSlot& slot = *static_cast<RunSlot*>(p);
-  switch (slot.state.exchange(RunSlot::State::kEnded)) {
-    case RunSlot::State::kEnqueued:
-      return slot.home.Report(slot);
-    case RunSlot::State::kDropped:
-      return slot.home.Return(slot);
-    default:
-      return;
-  }
 }
 
 }  // namespace ricci::cuda

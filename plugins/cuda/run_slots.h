@@ -1,13 +1,10 @@
 // RunSlots: what each run of a code that is in flight needs for itself, kept for later runs: words of the host that the
 // device can write, and a graph for each part of its plan.
 //
-// A run takes a slot. The function that the stream calls at the end of the run gives it back, and reports the end. The
-// stream may call it before the thread that enqueues the run knows whether it has succeeded, and a run that was not
-// enqueued reports nothing: so of the two, the one that comes second reports. In a context that has failed the stream
-// calls nothing, then the slot stays until the code goes.
+// A run takes a slot. Whoever first sees that the run's event has come (event.h) gives it back, and reports the end. A
+// run whose event goes before that, since the context has failed, keeps its slot until the code goes.
 #ifndef RICCI_CUDA_RUN_SLOTS_H_
 #define RICCI_CUDA_RUN_SLOTS_H_
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -23,7 +20,6 @@ struct RunSlot {
   struct Host {  // pinned
     uint32_t failed_check, value;
   };
-  enum class State : uint32_t { kIssuing, kEnqueued, kEnded, kDropped };
 
   RunSlot(RunSlots& home, const Gpu& device, size_t n_graphs) : home(home) {
     for (size_t i = 0; i < n_graphs; ++i) graphs.emplace_back(device);
@@ -39,7 +35,6 @@ struct RunSlot {
   ricci_done_fn done = nullptr;
   void* arg = nullptr;
   ricci_status* status = nullptr;  // why the run ended early, which is reported
-  std::atomic<State> state{State::kIssuing};
 };
 
 class RunSlots {
@@ -51,19 +46,17 @@ class RunSlots {
 
   // So many slots have graphs, the first ones, each so many; 0 unless this is called.
   void SetGraphs(size_t most_slots, size_t of_slot) { most_with_graphs_ = most_slots, n_graphs_ = of_slot; }
-  // A slot that no run uses; if there is one, with graphs that are bound to `places`, else with any graphs.
+  // A slot that no run uses; if there is one, with graphs that are bound to `places`, else with any graphs. Its word
+  // says that no check has failed, which is so unless the run reads another one.
   ricci_status* Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out);
-  // The run was not enqueued. `is_called`: the stream has Finish in it.
-  void Drop(RunSlot& slot, bool is_called);
-  // The run was enqueued, with Finish after it.
-  void Enqueued(RunSlot& slot);
-  // CuHostFunction; its argument is the slot.
+  // The run was not enqueued: nothing is reported.
+  void Drop(RunSlot& slot);
+  // Reports the end of the run. `slot`: a RunSlot.
   static void Finish(void* slot);
 
  private:
   ricci_status* Make(std::unique_lock<std::mutex>& lock);
   void Return(RunSlot& slot);
-  void Report(RunSlot& slot);
 
   Gpu& device_;
   size_t most_with_graphs_ = 0, n_graphs_ = 0;

@@ -47,6 +47,15 @@ ricci_status* ricci_stream_record(ricci_stream* s, ricci_event** out) {
   });
 }
 
+ricci_status* ricci_stream_record_timed(ricci_stream* s, ricci_event** out) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"s", s}, {"out", out}}));
+    RICCI_ASSIGN(auto event, FromAbi(s)->RecordTimed());
+    *out = runtime::Abi(event.Detach());
+    return absl::OkStatus();
+  });
+}
+
 ricci_status* ricci_stream_wait_event(ricci_stream* s, const ricci_event* e) {
   return Border(__func__, [&](Arguments args) -> absl::Status {
     RICCI_TRY(args.NotNull({{"s", s}, {"e", e}}));
@@ -94,6 +103,24 @@ ricci_status* ricci_event_query(const ricci_event* e, uint32_t* come) {
     RICCI_TRY(args.NotNull({{"e", e}, {"come", come}}));
     RICCI_ASSIGN(const bool now, FromAbi(e)->Query());
     *come = now;
+    return absl::OkStatus();
+  });
+}
+
+ricci_status* ricci_event_elapsed(const ricci_event* begin, const ricci_event* end, double* seconds) {
+  return Border(__func__, [&](Arguments args) -> absl::Status {
+    RICCI_TRY(args.NotNull({{"begin", begin}, {"end", end}, {"seconds", seconds}}));
+    const std::pair<const char*, const ricci_event*> events[] = {{"begin", begin}, {"end", end}};
+    for (const auto& [name, e] : events) {
+      if (!FromAbi(e)->timed()) return args.Wrong(name, " has no time; record it with ricci_stream_record_timed");
+    }
+    const std::string first = FromAbi(begin)->stream()->device()->Name();
+    const std::string last = FromAbi(end)->stream()->device()->Name();
+    if (FromAbi(begin)->stream()->device() != FromAbi(end)->stream()->device()) {
+      return args.Wrong("begin is of device ", first, " and end of device ", last,
+                        ", whose clocks differ; record both on one device");
+    }
+    RICCI_ASSIGN(*seconds, FromAbi(end)->SecondsSince(*FromAbi(begin)));
     return absl::OkStatus();
   });
 }

@@ -97,6 +97,10 @@ absl::Status CheckFunctions(const ricci_backend& b, std::string_view kind) {
     return base::InvalidArgument(
         "backend ", kind, own ? ": has both alloc and run; with memory of its own it enqueues" : ": run is NULL");
   }
+  if ((b.event_record_timed == nullptr) != (b.event_elapsed == nullptr)) {
+    return base::InvalidArgument("backend ", kind, ": event_record_timed and event_elapsed must be given together; ",
+                                 b.event_elapsed ? "event_record_timed" : "event_elapsed", " is NULL");
+  }
   for (auto [name, given] : with_memory) {
     if (given == own) continue;
     return base::InvalidArgument("backend ", kind, ": ", name,
@@ -225,7 +229,7 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
                base::ReadStruct(&given, "backend",
                                 {RICCI_FLAG(RICCI_BACKEND_REFERENCE), RICCI_FLAG(RICCI_BACKEND_HOST_VISIBLE),
                                  RICCI_FLAG(RICCI_BACKEND_SOURCES), RICCI_FLAG(RICCI_BACKEND_PROFILES),
-                                 RICCI_FLAG(RICCI_BACKEND_OPEN_CALLS)}));
+                                 RICCI_FLAG(RICCI_BACKEND_OPEN_CALLS), RICCI_FLAG(RICCI_BACKEND_REPORTS_WHEN_ASKED)}));
   const std::string_view kind(backend.kind.ptr, backend.kind.ptr == nullptr ? 0 : backend.kind.len);
   RICCI_TRY(CheckBackend(backend, kind));
   RICCI_ASSIGN(const ricci_target target, TargetOf(backend));

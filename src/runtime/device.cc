@@ -217,10 +217,18 @@ absl::StatusOr<StreamRef> Device::DefaultStream() {
 }
 
 // Each run that begins looks at a few earlier ones, so that none is kept long after its end, however long others take.
+// Where the end is reported when it is asked for, that is a call of the driver: one that finds nothing is enough.
 void Device::SettleSome() {
   constexpr int kLookedAt = 4;
+  const bool asks = (backend.hdr.flags & RICCI_BACKEND_REPORTS_WHEN_ASKED) != 0;
   for (int i = 0; i < kLookedAt; ++i) {
-    if (const EventRef ended = TakeEnded()) ended->Settle();
+    std::list<EventRef> next = TakeNext();
+    if (next.empty()) return;
+    Event& run = *next.front();
+    if (run.ended() && run.Settle().ok()) continue;
+    if (asks && run.Query().value_or(false)) continue;
+    Keep(next);
+    if (asks) return;
   }
 }
 
@@ -229,14 +237,11 @@ void Device::Keep(std::list<EventRef>& run) noexcept {
   in_flight_.splice(in_flight_.end(), run);
 }
 
-EventRef Device::TakeEnded() {
-  std::list<EventRef> taken;  // its node is freed without the lock
+std::list<EventRef> Device::TakeNext() {
+  std::list<EventRef> taken;
   std::lock_guard lock(mutex);
-  if (in_flight_.empty()) return {};
-  const bool ended = in_flight_.front()->ended();
-  std::list<EventRef>& to = ended ? taken : in_flight_;
-  to.splice(to.end(), in_flight_, in_flight_.begin());
-  return ended ? taken.front() : EventRef();
+  if (!in_flight_.empty()) taken.splice(taken.end(), in_flight_, in_flight_.begin());
+  return taken;
 }
 
 void Device::Drain() {

@@ -92,7 +92,7 @@ struct Device {
   absl::StatusOr<uint32_t> Owns(const void* p, uint64_t bytes) const;
   absl::StatusOr<void*> AllocateCounted(uint64_t bytes, const Stream* stream) const;
   absl::Status Copy(ricci_copy_args args, const Stream* stream, void** event) const;
-  EventRef TakeEnded();
+  std::list<EventRef> TakeNext();
 
   mutable MemoryCount count_;
   std::list<EventRef> in_flight_;  // the next one to look at comes first

@@ -1,5 +1,6 @@
 #include "runtime/stream.h"
 
+#include "kernel/stop_request.h"
 #include "runtime/backend_call.h"
 #include "runtime/compiled_code.h"
 
@@ -52,16 +53,29 @@ absl::Status Stream::CheckUsable() const {
   return CallBackend(backend, "stream_check", backend.stream_check, backend.self, native_);
 }
 
-absl::StatusOr<EventRef> Stream::Record() {
-  if (device_->host_memory) return Event::Come(device_->context);
+absl::StatusOr<EventRef> Stream::RecordBy(std::string_view name, RecordFn record, bool timed) {
   RICCI_TRY(CheckUsable());
-  EventRef event = Event::AtPoint(StreamRef(this));
+  EventRef event = Event::AtPoint(StreamRef(this), timed);
   void* native = nullptr;
   const ricci_backend& backend = device_->backend;
-  RICCI_TRY(CallBackend(backend, "event_record", backend.event_record, backend.self, native_, &native));
-  RICCI_TRY(CheckMade(backend, "event_record", native));
+  RICCI_TRY(CallBackend(backend, name, record, backend.self, native_, &native));
+  RICCI_TRY(CheckMade(backend, name, native));
   event->Started(native);
   return event;
+}
+
+absl::StatusOr<EventRef> Stream::Record() {
+  if (device_->host_memory) return Event::Come(device_->context);
+  return RecordBy("event_record", device_->backend.event_record, /*timed=*/false);
+}
+
+absl::StatusOr<EventRef> Stream::RecordTimed() {
+  if (device_->host_memory) return Event::TimedOnHost(StreamRef(this));
+  if (device_->backend.event_record_timed == nullptr) {
+    return absl::UnimplementedError(
+        base::Cat("device ", device_->Name(), ": its backend notes no times of events; measure on the host"));
+  }
+  return RecordBy("event_record_timed", device_->backend.event_record_timed, /*timed=*/true);
 }
 
 absl::Status Stream::Wait(Event* e) const {
@@ -78,7 +92,7 @@ absl::Status Stream::Wait(Event* e) const {
 
 // ---- events ----
 Event::Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after)
-    : context_(context), stream_(std::move(stream)), code_(std::move(code)), after_(std::move(after)) {}
+    : context_(context), stream_(std::move(stream)), is_run_(code), code_(std::move(code)), after_(std::move(after)) {}
 
 Event::~Event() {
   if (told_ != nullptr) ricci_status_free(told_);
@@ -92,9 +106,18 @@ EventRef Event::OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std:
   return EventRef::Adopt(new Event(context, std::move(stream), std::move(code), std::move(after)));
 }
 
-EventRef Event::AtPoint(StreamRef stream) {
+EventRef Event::AtPoint(StreamRef stream, bool timed) {
   Context* context = stream->device()->context;
-  return EventRef::Adopt(new Event(context, std::move(stream), {}, {}));
+  auto event = EventRef::Adopt(new Event(context, std::move(stream), {}, {}));
+  event->timed_ = timed;
+  return event;
+}
+
+EventRef Event::TimedOnHost(StreamRef stream) {
+  EventRef event = AtPoint(std::move(stream), /*timed=*/true);
+  event->host_ns_ = kernel::MonotonicNow();
+  event->ended_ = event->settled_ = true;
+  return event;
 }
 
 EventRef Event::Come(Context* context) {
@@ -116,13 +139,16 @@ void Event::Done(void* arg, ricci_status* status, uint32_t failed_check) {
   event->ended_.store(true, std::memory_order_release);  // from here on another thread may free the event
 }
 
-absl::Status Event::Await() {
-  if (settled()) return absl::OkStatus();
+absl::Status Event::AwaitNative() {
   const ricci_backend& backend = stream_->device()->backend;
   RICCI_TRY(CheckMade(backend, "enqueue", native_));
-  RICCI_TRY(CallBackend(backend, "event_wait", backend.event_wait, backend.self, native_));
-  Settle();
-  return absl::OkStatus();
+  return CallBackend(backend, "event_wait", backend.event_wait, backend.self, native_);
+}
+
+absl::Status Event::Await() {
+  if (settled()) return absl::OkStatus();
+  RICCI_TRY(AwaitNative());
+  return Settle();
 }
 
 absl::Status Event::Wait() {
@@ -137,22 +163,38 @@ absl::StatusOr<bool> Event::Query() {
   uint32_t come = 0;
   RICCI_TRY(CheckMade(backend, "enqueue", native_));
   RICCI_TRY(CallBackend(backend, "event_query", backend.event_query, backend.self, native_, &come));
-  if (come != 0) Settle();
+  if (come != 0) RICCI_TRY(Settle());
   return come != 0;
 }
 
-// Earlier events are settled first, with an explicit list instead of recursion: a chain of runs may be very long.
-void Event::Settle() {
+absl::StatusOr<double> Event::SecondsSince(Event& begin) {
+  const Device& device = *stream_->device();
+  if (device.host_memory) return 1e-9 * static_cast<double>(static_cast<int64_t>(host_ns_ - begin.host_ns_));
+  RICCI_TRY(begin.Await());
+  RICCI_TRY(Await());
+  double seconds = 0;
+  const ricci_backend& backend = device.backend;
+  RICCI_TRY(
+      CallBackend(backend, "event_elapsed", backend.event_elapsed, backend.self, begin.native_, native_, &seconds));
+  return seconds;
+}
+
+// Earlier events are settled first, with an explicit list instead of recursion: a chain of runs may be very long. Those
+// have come, but nobody may have asked for their ends.
+absl::Status Event::Settle() {
   std::vector<EventRef> chain{EventRef(this)};
   while (!chain.empty()) {
-    EventRef before = chain.back()->FirstUnsettled();
+    Event& last = *chain.back();
+    EventRef before = last.FirstUnsettled();
     if (before) {
       chain.push_back(std::move(before));
       continue;
     }
-    chain.back()->Finish();
+    if (&last != this && last.is_run_ && !last.ended()) RICCI_TRY(last.AwaitNative());
+    last.Finish();
     chain.pop_back();
   }
+  return absl::OkStatus();
 }
 
 EventRef Event::FirstUnsettled() {

@@ -2,8 +2,9 @@
 // return, a stream is a handle without content, and a NULL event means one that has come.
 //
 // A run is in flight from enqueue until its event is settled: the event keeps its code, the device keeps the event.
-// Backends report the end of a run on threads of their own, where they must not be called. So `Done` only writes down
-// the outcome, and threads of the host settle what has ended when they wait and when they enqueue.
+// Backends report the end of a run on threads of their own, where they must not be called, or when they are asked for
+// its event. So `Done` only writes down the outcome, and threads of the host settle what has ended when they wait and
+// when they enqueue.
 #ifndef RICCI_RUNTIME_STREAM_H_
 #define RICCI_RUNTIME_STREAM_H_
 #include <atomic>
@@ -37,12 +38,16 @@ class Stream final : public base::Shared {
   absl::Status CheckUsable() const;
   // The end of all that was enqueued.
   absl::StatusOr<EventRef> Record();
+  // The same, with the time when it comes.
+  absl::StatusOr<EventRef> RecordTimed();
   // What is enqueued from now on begins after `e`, which may be NULL.
   absl::Status Wait(Event* e) const;
 
  private:
   Stream(Device* device, void* native, bool owned, bool keeps_context);
   ~Stream() override;
+  using RecordFn = ricci_status* (*)(void* self, void* stream, void** event);
+  absl::StatusOr<EventRef> RecordBy(std::string_view name, RecordFn record, bool timed);
 
   const base::Ref<Context> context_;
   Device* const device_;
@@ -55,7 +60,9 @@ class Event final : public base::Shared {
   // The end of a run of `code`, which uses what `after` wrote, once Started says that it has been enqueued.
   static EventRef OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
   // A point in `stream`, once Started has given its native event.
-  static EventRef AtPoint(StreamRef stream);
+  static EventRef AtPoint(StreamRef stream, bool timed = false);
+  // One that has come now, in memory of the host.
+  static EventRef TimedOnHost(StreamRef stream);
   // An event that has come.
   static EventRef Come(Context* context);
   // The same for a run that is part of a graph of the host; it reports what the last launch left in the frame.
@@ -68,6 +75,8 @@ class Event final : public base::Shared {
   Context* context() const { return context_.get(); }
   Stream* stream() const { return stream_.get(); }
   void* native() const { return native_; }
+  // Is the time known when it comes?
+  bool timed() const { return timed_; }
 
   // Waits until it has come.
   absl::Status Await();
@@ -75,10 +84,13 @@ class Event final : public base::Shared {
   // last launch, which has ended.
   absl::Status Wait();
   absl::StatusOr<bool> Query();
-  // Has the run ended, so that Settle may be called?
+  // Waits for both, which are timed and of one device.
+  absl::StatusOr<double> SecondsSince(Event& begin);
+  // Has the end of the run been reported, so that Settle may be called?
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  // Sets the final status and releases all that the run needed.
-  void Settle();
+  // Sets the final status and releases all that the run needed; of runs whose results it used too. A failure is that of
+  // asking for their ends, after which it is not settled.
+  absl::Status Settle();
   bool settled() const { return settled_.load(std::memory_order_acquire); }
   bool failed() const { return settled() && !status_.ok(); }
 
@@ -86,11 +98,15 @@ class Event final : public base::Shared {
   Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
   ~Event() override;
   EventRef FirstUnsettled();
+  absl::Status AwaitNative();
   void Finish();
   absl::Status Outcome();
 
   const base::Ref<Context> context_;
   const StreamRef stream_;
+  const bool is_run_;
+  bool timed_ = false;
+  uint64_t host_ns_ = 0;  // when it came, in memory of the host
   void* native_ = nullptr;
   std::mutex mutex_;  // guards what settling takes
   base::Ref<const CompiledCode> code_;

@@ -37,6 +37,8 @@ void EachBackendFunction(F&& f) {
   f("stream_check", &ricci_backend::stream_check);
   f("capture", &ricci_backend::capture);
   f("code_version", &ricci_backend::code_version);
+  f("event_record_timed", &ricci_backend::event_record_timed);
+  f("event_elapsed", &ricci_backend::event_elapsed);
 }
 
 }  // namespace ricci::testing

@@ -228,11 +228,12 @@ TEST_F(HostileRows, FlagsThatNobodyKnows) {
             "sin: lowering: unknown flags in hdr.flags 4; known: 1 (RICCI_LOWERING_TRANSFORMABLE), 2 "
             "(RICCI_LOWERING_UPDATES)");
   ricci_backend b{};
-  b.hdr = {sizeof b, 32, nullptr};
+  b.hdr = {sizeof b, 64, nullptr};
   EXPECT_EQ(
       ErrorOf(ricci_backend_register(ctx, &b)),
-      "backend: unknown flags in hdr.flags 32; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE), "
-      "4 (RICCI_BACKEND_SOURCES), 8 (RICCI_BACKEND_PROFILES), 16 (RICCI_BACKEND_OPEN_CALLS)");
+      "backend: unknown flags in hdr.flags 64; known: 1 (RICCI_BACKEND_REFERENCE), 2 (RICCI_BACKEND_HOST_VISIBLE), "
+      "4 (RICCI_BACKEND_SOURCES), 8 (RICCI_BACKEND_PROFILES), 16 (RICCI_BACKEND_OPEN_CALLS), 32 "
+      "(RICCI_BACKEND_REPORTS_WHEN_ASKED)");
   ricci_context_opts o{};
   o.hdr = {sizeof o, 1, nullptr};
   ricci_ctx* none = nullptr;

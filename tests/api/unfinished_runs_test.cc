@@ -1,17 +1,20 @@
-// Runs on `late` that are under way while objects are released, callbacks wait, and threads wait for the same run.
+// Runs on `late` that are under way while objects are released, callbacks wait, and threads wait for the same run;
+// their ends reported at once, or when somebody asks.
 #include <thread>
 
 #include "support/devices.h"
 
 namespace ricci::testing { namespace {
 
-class UnfinishedRuns : public Devices {
+class UnfinishedRuns : public Devices, public ::testing::WithParamInterface<bool> {
  protected:
-  using Devices::Devices;
+  UnfinishedRuns() : Devices({.reports_when_asked = GetParam()}) {}
 };
+std::string HowReported(const ::testing::TestParamInfo<bool>& info) { return info.param ? "WhenAsked" : "AtOnce"; }
+INSTANTIATE_TEST_SUITE_P(Ends, UnfinishedRuns, ::testing::Bool(), HowReported);
 
 // ---- objects released while runs are under way ----
-TEST_F(UnfinishedRuns, ReleaseInAnyOrderWhileARunIsUnderWay) {
+TEST_P(UnfinishedRuns, ReleaseInAnyOrderWhileARunIsUnderWay) {
   std::vector<int> order = {0, 1, 2, 3, 4, 5};
   do {
     Another own = NewContext();
@@ -44,7 +47,7 @@ TEST_F(UnfinishedRuns, ReleaseInAnyOrderWhileARunIsUnderWay) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_F(UnfinishedRuns, AContextThatGoesWaits) {
+TEST_P(UnfinishedRuns, AContextThatGoesWaits) {
   Another own = NewContext();
   Swap(own);
   ricci_executable* x = CompileText(kAddText);
@@ -58,7 +61,7 @@ TEST_F(UnfinishedRuns, AContextThatGoesWaits) {
 }
 
 // A library call within a run waits for that very run.
-TEST_F(UnfinishedRuns, ACallbackThatWaitsForItsOwnRun) {
+TEST_P(UnfinishedRuns, ACallbackThatWaitsForItsOwnRun) {
   static ricci_array* own;
   static std::string told;
   static ricci_device* planned_for;
@@ -97,7 +100,7 @@ TEST_F(UnfinishedRuns, ACallbackThatWaitsForItsOwnRun) {
 }
 
 // ---- threads ----
-TEST_F(UnfinishedRuns, ManyThreadsWaitForOneRun) {
+TEST_P(UnfinishedRuns, ManyThreadsWaitForOneRun) {
   ricci_executable* x = CompileText(kAddText);
   for (int round = 0; round < 20; ++round) {
     ricci_array *a = Floats({1, 2, 3, 4}), *in[2] = {a, a}, *out = nullptr;
@@ -117,7 +120,7 @@ TEST_F(UnfinishedRuns, ManyThreadsWaitForOneRun) {
   ricci_executable_release(x);
 }
 
-TEST_F(UnfinishedRuns, ManyThreadsEnqueueOnSharedArrays) {
+TEST_P(UnfinishedRuns, ManyThreadsEnqueueOnSharedArrays) {
   ricci_executable* x = CompileText(kTwoSortsText);
   ricci_array* shared = Floats({4, 3, 2, 1});
   std::vector<std::thread> threads;
@@ -142,6 +145,21 @@ TEST_F(UnfinishedRuns, ManyThreadsEnqueueOnSharedArrays) {
   for (std::thread& t : threads) t.join();
   ricci_array_release(shared);
   ricci_executable_release(x);
+}
+
+// Whoever waits for the last one learns of them all.
+TEST_P(UnfinishedRuns, AFailureOfARunThatNobodyAskedFor) {
+  ricci_executable *checked = CompileText(kCheckedText), *add = CompileText(kAddText);
+  ricci_array *a = Floats({1, -2, 3, 4}), *sum = nullptr;
+  ASSERT_TRUE(Ok(ricci_executable_enqueue(checked, &a, 1, &sum, 1, nullptr)));
+  for (int i = 0; i < 20; ++i) {
+    ricci_array *in[2] = {sum, sum}, *out = nullptr;
+    ASSERT_TRUE(Ok(ricci_executable_enqueue(add, in, 2, &out, 1, nullptr)));
+    ricci_array_release(std::exchange(sum, out));
+  }
+  EXPECT_EQ(ErrorOf(ricci_array_wait(sum), RICCI_FAILED_PRECONDITION), "t:6: check: some are negative");
+  Release({a, sum});
+  ricci_executable_release(checked), ricci_executable_release(add);
 }
 
 }  // namespace

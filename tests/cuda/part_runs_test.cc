@@ -103,7 +103,10 @@ Floats AfterLoop(int trips, Floats x) {
 
 class PartRuns : public LibraryCalls {
  protected:
-  ~PartRuns() override { OfStandin<void(uint64_t)>("ricci_standin_seed")(1); }
+  ~PartRuns() override {
+    OfStandin<void(uint64_t)>("ricci_standin_seed")(1);
+    OfStandin<void(int)>("ricci_standin_asking_takes_time")(1);
+  }
   // The calls of a run that gives this.
   static std::vector<std::string> CallsOfRun(GpuProgram& f, const std::vector<Floats>& args,
                                              const std::vector<Floats>& want) {
@@ -153,6 +156,7 @@ TEST_F(PartRuns, OtherArgumentsChangeNodes) {
 // When all graphs are in flight, the steps of more runs go one by one.
 TEST_F(PartRuns, ManyInFlight) {
   constexpr int kRuns = 20, kWithGraphs = 16;
+  OfStandin<void(int)>("ricci_standin_asking_takes_time")(0);
   GpuProgram f(GpuOf(r_.ctx()));
   ASSERT_TRUE(Ok(f.Compile(r_.ctx(), R"(program f(%x: f32[7]) {
   %a: f32[7] = sort(%x) dimension=0 is_stable=true num_keys=1

@@ -23,6 +23,8 @@ class PlanGraphs : public ::testing::Test {
     for (const auto& [buffer, access] : {std::pair(in, RICCI_ACCESS_READ), std::pair(out, RICCI_ACCESS_WRITE)}) {
       k.buffers.push_back({RICCI_U8, static_cast<uint32_t>(access), static_cast<int64_t>(plan_.buffers[buffer].bytes)});
     }
+    k.insts.resize(1);  // NOP
+    if (has_checks_) k.insts.push_back({.op = RICCI_K_CHECK});
     kernels_.push_back(k);
     plan_.Step(RICCI_STEP_KERNEL, static_cast<uint32_t>(kernels_.size() - 1), {in, out});
   }
@@ -76,6 +78,7 @@ class PlanGraphs : public ::testing::Test {
 
   bool has_choices_ = false, has_choices_in_plan_ = false;
   bool is_whole_ = true;
+  bool has_checks_ = true;  // of all kernels
   cuda::StepRange part_;
   kernel::Plan plan_;
   std::vector<kernel::Kernel> kernels_;
@@ -83,8 +86,35 @@ class PlanGraphs : public ::testing::Test {
 
 TEST_F(PlanGraphs, NoSteps) {
   const cuda::PlanGraph g = Make();
-  EXPECT_EQ(g.waits, (Lists{{}, {0}}));
-  EXPECT_EQ(g.users, (Lists{{}, {0, 1}})) << "the arena, the word of failed checks";
+  EXPECT_EQ(g.size(), 0u);
+  EXPECT_EQ(g.users, (Lists{{}, {}})) << "the arena, the word of failed checks";
+}
+
+// Nobody sets or reads the word of failed checks.
+TEST_F(PlanGraphs, AKernelWithoutChecksIsOneNode) {
+  has_checks_ = false;
+  plan_.n_inputs = plan_.n_outputs = 1;
+  Kernel(Buffer(RICCI_BUFFER_INPUT, 0), Buffer(RICCI_BUFFER_OUTPUT, 0));
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(Text(g), "in graph 0: 0 step 0\n");
+  EXPECT_EQ(g.users, (Lists{{0}, {0}, {}, {}})) << "input, output, arena, checks";
+  EXPECT_EQ(g.last, std::vector<uint32_t>{0});
+  EXPECT_EQ(g.n_before_read(), 1u);
+}
+
+// One that has a check is enough; others do not use the word.
+TEST_F(PlanGraphs, OnlyKernelsWithChecksUseTheWord) {
+  plan_.n_inputs = 1;
+  plan_.n_outputs = 2;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0);
+  Kernel(in, Buffer(RICCI_BUFFER_OUTPUT, 0));
+  has_checks_ = false;
+  Kernel(in, Buffer(RICCI_BUFFER_OUTPUT, 1));
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(Text(g), "in graph 0: 0 set, 1 step 0 after 0, 2 step 1 after 0, 3 read after 1 and 2\n");
+  EXPECT_EQ(g.users.back(), (std::vector<uint32_t>{0, 1, 3}));
+  EXPECT_EQ(g.last, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(g.n_before_read(), 3u);
 }
 
 TEST_F(PlanGraphs, StepsWaitForWhatTheyNeed) {
@@ -172,8 +202,8 @@ TEST_F(PlanGraphs, OneBranchWithStepsIsNoChoice) {
   plan_.Step(RICCI_STEP_COPY, 0, {out, in});
   plan_.Step(RICCI_STEP_END, 0, {});
   EXPECT_EQ(Text(Make()),
-            "in graph 0: 0 set, 1 decide 1:1 after 0, 2 branch 1 after 1, 4 read after 2\n"
-            "in graph 1: 3 step 2\n");
+            "in graph 0: 0 decide 1:1, 1 branch 1 after 0\n"
+            "in graph 1: 2 step 2\n");
   EXPECT_FALSE(has_choices_in_plan_);
 }
 
@@ -191,8 +221,7 @@ TEST_F(PlanGraphs, ManyBranches) {
   plan_.Step(RICCI_STEP_END, 0, {});
   const std::string text = Text(Make());
   EXPECT_EQ(text.substr(0, text.find('\n')),
-            "in graph 0: 0 set, 1 decide 7:1 after 0, 2 decide 17:2 after 0, 3 join after 1 and 2, 4 branch 1 after 3, "
-            "5 branch 2 after 3, 8 read after 4 and 5");
+            "in graph 0: 0 decide 7:1, 1 decide 17:2, 2 join after 0 and 1, 3 branch 1 after 2, 4 branch 2 after 2");
 }
 
 TEST_F(PlanGraphs, BranchesWithoutSteps) {
@@ -201,7 +230,7 @@ TEST_F(PlanGraphs, BranchesWithoutSteps) {
   plan_.Step(RICCI_STEP_CASE, 2, {number});
   plan_.Step(RICCI_STEP_NEXT, 0, {});
   plan_.Step(RICCI_STEP_END, 0, {});
-  EXPECT_EQ(Text(Make()), "in graph 0: 0 set, 1 read after 0\n");
+  EXPECT_EQ(Make().size(), 0u);
 }
 
 // A part of a plan: its steps alone, in the order that they need, without the word of failed checks.

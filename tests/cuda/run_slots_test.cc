@@ -1,7 +1,10 @@
-// Slots of runs: who reports the end, whichever of the stream and the thread that enqueues comes first.
+// Slots of runs: the end is reported once, and the slot serves other runs then.
 #include "run_slots.h"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
 
 #include "cuda/simulated_gpu.h"
 #include "support/program_runner.h"
@@ -44,9 +47,9 @@ class RunSlots : public ::testing::Test {
   Told told_;
 };
 
-TEST_F(RunSlots, TheStreamReportsARunThatWasEnqueued) {
+TEST_F(RunSlots, TheEndOfARunIsReportedAndItsSlotUsedAgain) {
   cuda::RunSlot& slot = Take();
-  slots_->Enqueued(slot);
+  EXPECT_NE(&Take(), &slot) << "a run is in flight";
   EXPECT_EQ(told_.times, 0);
   cuda::RunSlots::Finish(&slot);
   EXPECT_EQ(told_.times, 1);
@@ -54,27 +57,39 @@ TEST_F(RunSlots, TheStreamReportsARunThatWasEnqueued) {
   EXPECT_EQ(&Take(), &slot);
 }
 
-TEST_F(RunSlots, ARunThatEndsFirstIsReportedOnceItIsEnqueued) {
+TEST_F(RunSlots, ARunThatReadsNoWordHasFailedNoCheck) {
   cuda::RunSlot& slot = Take();
   cuda::RunSlots::Finish(&slot);
-  EXPECT_EQ(told_.times, 0);
-  slots_->Enqueued(slot);
-  EXPECT_EQ(told_.times, 1);
-  EXPECT_EQ(&Take(), &slot);
+  cuda::RunSlot* again = nullptr;
+  ASSERT_TRUE(Ok(slots_->Take({}, Done, &told_, again)));
+  ASSERT_EQ(again, &slot);
+  cuda::RunSlots::Finish(again);
+  EXPECT_EQ(told_.failed_check, RICCI_NO_CHECK) << "and not that of the run before";
 }
 
 TEST_F(RunSlots, ARunThatWasNotEnqueuedIsNotReported) {
   cuda::RunSlot& slot = Take();
-  slots_->Drop(slot, /*is_called=*/false);
-  EXPECT_EQ(&Take(), &slot);
-  cuda::RunSlots::Finish(&slot);
-  slots_->Drop(slot, /*is_called=*/true);
-  EXPECT_EQ(&Take(), &slot);
-  slots_->Drop(slot, /*is_called=*/true);
-  EXPECT_NE(&Take(), &slot) << "the stream will still use it";
-  cuda::RunSlots::Finish(&slot);
+  slots_->Drop(slot);
   EXPECT_EQ(&Take(), &slot);
   EXPECT_EQ(told_.times, 0);
+}
+
+// Several threads may wait for one event: each returns after the report.
+TEST_F(RunSlots, AnEventReportsOnce) {
+  cuda::RunSlot& slot = Take();
+  cuda::Event event;
+  event.OnCome(cuda::RunSlots::Finish, &slot);
+  std::vector<std::thread> threads;
+  std::atomic<int> late{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      event.Come();
+      late += told_.times != 1;
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(late, 0);
+  EXPECT_EQ(told_.times, 1);
 }
 
 // The first slots have graphs; they are taken before others.
@@ -83,7 +98,7 @@ TEST_F(RunSlots, GraphsComeFirst) {
   std::vector<cuda::RunSlot*> taken;
   for (int i = 0; i < 4; ++i) taken.push_back(&Take());
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(taken[i]->has_graphs(), i < 2);
-  for (cuda::RunSlot* slot : taken) slots_->Drop(*slot, /*is_called=*/false);
+  for (cuda::RunSlot* slot : taken) slots_->Drop(*slot);
   EXPECT_TRUE(Take().has_graphs());
   EXPECT_TRUE(Take().has_graphs());
   EXPECT_FALSE(Take().has_graphs());

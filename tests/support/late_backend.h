@@ -22,6 +22,7 @@ struct LateOptions {
   uint64_t memory_bytes = uint64_t{1} << 30;  // of each device
   uint64_t scratch_bytes = 320;               // that each run must bring after its arena
   int64_t failing_call = 0;                   // as LateDevices::FailCall; 0: none
+  bool reports_when_asked = false;            // ends of runs: RICCI_BACKEND_REPORTS_WHEN_ASKED
 };
 
 struct LateState;  // what the devices share; alive until the last of them is dropped

@@ -10,6 +10,12 @@ namespace {
 void* Handle(uint64_t id) { return reinterpret_cast<void*>(id); }
 uint64_t Id(const void* handle) { return reinterpret_cast<uint64_t>(handle); }
 
+void Report(const LateEvent& event) {
+  if (event.report == nullptr) return;
+  const std::lock_guard lock(event.report->mutex);
+  if (event.report->call) std::exchange(event.report->call, nullptr)();
+}
+
 bool Conflict(const LateOperation& a, const LateOperation& b) {
   for (const LateAccess& x : a.accesses) {
     for (const LateAccess& y : b.accesses) {
@@ -74,7 +80,8 @@ absl::StatusOr<std::shared_ptr<LateEvent>> LateQueues::PushLocked(uint32_t devic
                                                                   LateOperation operation) {
   RICCI_ASSIGN(Stream * s, FindStream(device, stream));
   RICCI_TRY(CheckOrder(operation, NeededFor(Id(stream), s->n_ended + s->operations.size())));
-  operation.end = std::make_shared<LateEvent>(LateEvent{device, Id(stream), s->n_ended + s->operations.size()});
+  operation.end =
+      std::make_shared<LateEvent>(LateEvent{device, Id(stream), s->n_ended + s->operations.size(), operation.report});
   s->operations.push_back(std::move(operation));
   return s->operations.back().end;
 }
@@ -165,14 +172,20 @@ absl::Status LateQueues::CheckNotWithin(const Needed& needed, std::string_view c
 absl::Status LateQueues::Wait(uint32_t device, void* event) {
   Lock lock(mutex_);
   RICCI_ASSIGN(const std::shared_ptr<LateEvent> found, FindEvent(device, event));
-  return WaitLocked(lock, found, "event_wait");
+  RICCI_TRY(WaitLocked(lock, found, "event_wait"));
+  lock.unlock();
+  Report(*found);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> LateQueues::Query(uint32_t device, void* event) {
   Lock lock(mutex_);
   RICCI_ASSIGN(const std::shared_ptr<LateEvent> found, FindEvent(device, event));
   for (uint64_t n = 1 + random_() % 2; n > 0 && !found->come; --n) RunOne(lock, nullptr);
-  return found->come;
+  const bool come = found->come;
+  lock.unlock();
+  if (come) Report(*found);
+  return come;
 }
 
 absl::Status LateQueues::WaitLocked(Lock& lock, const std::shared_ptr<LateEvent>& event, std::string_view call) {

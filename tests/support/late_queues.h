@@ -25,9 +25,16 @@
 
 namespace ricci::testing {
 
+// What is called once, by whoever asks for an event and learns that it has come, before others learn it.
+struct LateReport {
+  std::mutex mutex;
+  std::function<void()> call;
+};
+
 struct LateEvent {
   uint32_t device;
   uint64_t stream, position;  // of the operation whose end it marks, counted from the first one of its stream
+  std::shared_ptr<LateReport> report = nullptr;
   bool come = false;
 };
 
@@ -44,8 +51,9 @@ struct LateOperation {
   std::function<void()> run;       // may be empty; throws nothing
   std::function<void()> announce;  // runs after `run` and before the end; must not call the device
   std::vector<LateAccess> accesses;
-  std::shared_ptr<LateEvent> waits = nullptr;  // what it waits for before it begins
-  std::shared_ptr<LateEvent> end = nullptr;    // set by LateQueues
+  std::shared_ptr<LateReport> report = nullptr;  // of its end; NULL: none
+  std::shared_ptr<LateEvent> waits = nullptr;    // what it waits for before it begins
+  std::shared_ptr<LateEvent> end = nullptr;      // set by LateQueues
 };
 
 class LateQueues {

@@ -245,10 +245,17 @@ ricci_status* Enqueue(void* code, const ricci_run_args* given, ricci_done_fn don
     operation.run = [pending, &state] {
       pending->status = base::AtBorder([&] { return pending->run.Run(FailsIfTold(state.fail_run, "run")); });
     };
-    operation.announce = [pending] {
-      --pending->code->pending;
-      pending->done(pending->arg, pending->status, pending->run.failed_check());
-    };
+    const auto report = [pending] { pending->done(pending->arg, pending->status, pending->run.failed_check()); };
+    operation.announce = [pending] { --pending->code->pending; };
+    if (state.options.reports_when_asked) {
+      operation.report = std::make_shared<LateReport>();
+      operation.report->call = report;
+    } else {
+      operation.announce = [pending, report] {
+        --pending->code->pending;
+        report();
+      };
+    }
     ++handle.code->pending;
     absl::Status pushed = state.queues.Push(device.number, a.stream, std::move(operation), event);
     if (!pushed.ok()) --handle.code->pending;
@@ -274,6 +281,7 @@ void AddTime(ricci_backend& b) {
 ricci_backend LateTable(std::shared_ptr<LateState> state, uint32_t device) {
   ricci_backend b{};
   b.hdr.size = sizeof b;
+  b.hdr.flags = state->options.reports_when_asked ? RICCI_BACKEND_REPORTS_WHEN_ASKED : 0;
   b.kind = Text("late");
   b.name = Text("interpreter, late");
   b.self = new LateSelf{state, *state->devices[device]};

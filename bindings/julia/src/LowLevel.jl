@@ -575,6 +575,9 @@ which names the equation in what a launch returns.
 """
 const RICCI_BACKEND_OPEN_CALLS = UInt32(16)
 
+"The end of a run is reported when its event is asked for it (ricci_done_fn): so the core asks for all."
+const RICCI_BACKEND_REPORTS_WHEN_ASKED = UInt32(32)
+
 "the primitive has none, or not here"
 const RICCI_CHECK_NO_DERIVATIVES = UInt32(1)
 
@@ -1432,7 +1435,8 @@ struct ricci_run_args
     # of stream_create; NULL where `run` is called
     stream::Ptr{Cvoid}
     # A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
-    # entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`.
+    # entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
+    # nobody needs to.
     failed_check::Ptr{UInt32}
     # a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED
     cancel::Ptr{UInt32}
@@ -1567,15 +1571,20 @@ struct ricci_backend
     dlpack_id::UInt32
     # Asked where stream_check says FAILED_PRECONDITION of a->stream; NULL: never. If the host captures that stream, adds
     # a run to the graph that it captures, in its order there. Nothing runs now: whenever the graph runs, the word
-    # a->failed_check is set first, and holds at the end what `done` would get. Code, arena, that word and what `a` names
-    # besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
-    # After a failure nothing was added, unless the status says so.
+    # a->failed_check is set first if any kernel has a CHECK, and holds at the end what `done` would get. Code, arena,
+    # that word and what `a` names besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run
+    # cannot be part of a graph. After a failure nothing was added, unless the status says so.
     capture::Ptr{Cvoid}
     # ---- code that outlives the process ---- */
     #   /* Writes all that code depends on besides the arguments of compile, as text without a line end: versions of the
     # backend and of its compiler, the processor, the number of threads, settings. Asked before each compilation that may
     # be saved (ricci_compile_args.save) or was. Thread-safe. NULL: code of this backend is not saved.
     code_version::Ptr{Cvoid}
+    # ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
+    #   /* As event_record, and the device notes when it comes.
+    event_record_timed::Ptr{Cvoid}
+    # Seconds from one such event to another; both have come.
+    event_elapsed::Ptr{Cvoid}
 end
 
 struct ricci_check_operand
@@ -2031,6 +2040,18 @@ function ricci_stream_record(s, out)
 end
 
 """
+    ricci_stream_record_timed(s, out)
+
+The same, and the device notes the time when it comes, for ricci_event_elapsed. UNIMPLEMENTED where devices note no
+times.
+"""
+function ricci_stream_record_timed(s, out)
+    return ccall(
+        (:ricci_stream_record_timed, libricci), Ptr{ricci_status},
+        (Ptr{ricci_stream}, Ptr{Ptr{ricci_event}}), s, out)
+end
+
+"""
     ricci_stream_wait_event(s, e)
 
 What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
@@ -2102,6 +2123,18 @@ function ricci_event_query(e, come)
     return ccall(
         (:ricci_event_query, libricci), Ptr{ricci_status}, (Ptr{ricci_event}, Ptr{UInt32}), e,
         come)
+end
+
+"""
+    ricci_event_elapsed(begin_, end_, seconds)
+
+seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
+device, on `ref` and `cpu` by the host's. The host waits until both have come.
+"""
+function ricci_event_elapsed(begin_, end_, seconds)
+    return ccall(
+        (:ricci_event_elapsed, libricci), Ptr{ricci_status},
+        (Ptr{ricci_event}, Ptr{ricci_event}, Ptr{Float64}), begin_, end_, seconds)
 end
 
 """

@@ -95,8 +95,8 @@ void Machine::Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef&
   if (!fault.empty()) Complain(fault);
 }
 
-void Machine::Push(Stream& s, const std::string& name, Work work, bool gives_back) {
-  s.queue.push_back({std::move(work), gives_back, NewStep(s, name)});
+void Machine::Push(Stream& s, const std::string& name, Work work, bool gives_back, bool takes_time) {
+  s.queue.push_back({std::move(work), gives_back, NewStep(s, name), takes_time});
   ++s.pushed;
 }
 
@@ -115,6 +115,8 @@ void Machine::Drain(std::unique_lock<std::mutex>& lock, Stream& s, uint64_t coun
     operation.run = nullptr;
     lock.lock();
     s.running = false;
+    s.time += operation.takes_time ? 1 : 0;
+    time += operation.takes_time ? 1 : 0;
     ++s.done;
     changed.notify_all();
   }
@@ -175,6 +177,10 @@ extern "C" void ricci_standin_run() {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
   for (size_t i = 0; i < m.all_streams.size(); ++i) m.Drain(lock, m.all_streams[i], m.all_streams[i].pushed);
+}
+
+extern "C" void ricci_standin_asking_takes_time(int takes) {
+  ricci::cuda::standin::Machine::Get().asking_takes_time = takes != 0;
 }
 
 extern "C" void ricci_standin_capability(int capability) {

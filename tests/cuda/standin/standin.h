@@ -41,6 +41,7 @@ struct Operation {
   Work run;
   bool gives_back;  // it runs even in a context that has failed
   StepRef step;
+  bool takes_time = true;
 };
 struct Context {
   int device;
@@ -67,10 +68,15 @@ struct Stream {
   std::shared_ptr<Capture> capture = nullptr;    // null: it is not captured
   std::vector<CuGraphNode> last = {};            // what comes next in the capture comes after these
   std::deque<Operation> queue;
-  uint64_t pushed = 0, done = 0;
+  uint64_t pushed = 0, done = 0, time = 0;  // time: of those done, how many do not note times
   bool running = false, is_destroyed = false;
   uint64_t number = 0, steps = 0;  // of the stream, as steps name it; of its steps
   Clock clock;                     // of a step that would be enqueued now
+};
+// When an event came: so many operations of its stream were done then, and of all streams. Each takes a microsecond.
+struct EventTime {
+  bool has_come = false;
+  uint64_t in_stream = 0, of_all = 0;
 };
 struct Event {
   Stream* stream = nullptr;
@@ -79,6 +85,8 @@ struct Event {
   std::shared_ptr<Capture> capture = nullptr;  // it was recorded in: a point after these nodes
   std::vector<CuGraphNode> last = {};
   int device = 0;
+  bool is_timed = false;
+  std::shared_ptr<EventTime> time = nullptr;
 };
 struct Module;
 struct Allocation {
@@ -116,6 +124,8 @@ class Machine {
   std::vector<std::pair<uint64_t, uint64_t>> free_numbers;  // of streams that were destroyed, with their steps
   std::string complaints;
   uint64_t seed = 1, launches = 0;  // since it was set
+  uint64_t time = 0;                // operations that are done, without those that note times
+  bool asking_takes_time = true;    // something is done whenever the host asks whether an event has come
   int driver_version = 12080;       // as cuDriverGetVersion says
   uint32_t most_depth = ~0u;        // of conditional nodes in each other
   uint64_t most_pitch = INT32_MAX;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
@@ -143,7 +153,7 @@ class Machine {
   // The piece that holds `p`, or null.
   const Allocation* PieceAt(CuPointer p) const;
   // `name` is that of the step.
-  void Push(Stream& s, const std::string& name, Work work, bool gives_back);
+  void Push(Stream& s, const std::string& name, Work work, bool gives_back, bool takes_time = true);
   StepRef NewStep(Stream& s, const std::string& name);
   // That a step touches memory, as it runs; a complaint if that is not in order, or if it was freed.
   void Touch(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);

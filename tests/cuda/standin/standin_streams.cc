@@ -56,6 +56,16 @@ bool IsLive(Machine& m, const char* call, CuEvent event) {
   return false;
 }
 
+// What happens once all before it in the stream is done.
+void NoteTime(Machine& m, Stream& s, const std::shared_ptr<EventTime>& time) {
+  const auto note = [time, &s](const StepRef&) {
+    Machine& machine = Machine::Get();
+    const std::lock_guard lock(machine.mutex);
+    *time = {true, s.time, machine.time};
+  };
+  m.Push(s, "cuEventRecord", note, /*gives_back=*/false, /*takes_time=*/false);
+}
+
 // It never comes: it is a place in a graph.
 CuResult AskedOfCapture(Machine& m, const char* call, const Event& e) {
   return Invalidate(m, *e.capture, std::string(call) + " of an event in a capture", kCapturedEvent);
@@ -116,13 +126,14 @@ CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned) {
     machine.Drain(lock, *e.stream, e.at);
   });
 }
-CuResult cuEventCreate(CuEvent* out, unsigned) {
+CuResult cuEventCreate(CuEvent* out, unsigned flags) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   const int device = CurrentDevice(m, "cuEventCreate");
   if (device < 0) return kInvalidContext;
   auto* const event = new Event{};
   event->device = device;
+  event->is_timed = (flags & kCuEventDisableTiming) == 0;
   m.all_events.insert(event);
   *out = Handle<CuEvent>(event);
   return kCuSuccess;
@@ -132,25 +143,47 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   const std::lock_guard lock(m.mutex);
   if (!IsLive(m, "cuEventRecord", event) || !IsLive(m, "cuEventRecord", stream)) return kInvalidHandle;
   Stream& s = *m.Find(stream);
+  Event& e = As<Event>(event);
   if (s.capture != nullptr) {
-    As<Event>(event) = {&s, 0, {}, s.capture, s.last, s.device};
+    e = {&s, 0, {}, s.capture, s.last, s.device, e.is_timed};
     return s.capture->is_invalid ? kCaptureInvalidated : CuResult{kCuSuccess};
   }
+  const std::shared_ptr<EventTime> time = e.is_timed ? std::make_shared<EventTime>() : nullptr;
+  if (time != nullptr) NoteTime(m, s, time);
   Clock clock = s.clock;
   Join(clock, m.steps.host());
-  As<Event>(event) = {&s, s.pushed, std::move(clock), nullptr, {}, s.device};
+  e = {&s, s.pushed, std::move(clock), nullptr, {}, s.device, e.is_timed, time};
   return kCuSuccess;
 }
+// Of events that note times, on one device, that were recorded and have come.
+CuResult cuEventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  for (const CuEvent event : {begin, end}) {
+    if (!IsLive(m, "cuEventElapsedTime", event)) return kInvalidHandle;
+    const Event& e = As<Event>(event);
+    if (e.is_timed && e.capture == nullptr && e.time != nullptr && e.device == As<Event>(begin).device) continue;
+    m.Complain("cuEventElapsedTime of an event without a time, or of two devices");
+    return kInvalidHandle;
+  }
+  const EventTime &from = *As<Event>(begin).time, &to = *As<Event>(end).time;
+  if (!from.has_come || !to.has_come) return kCuNotReady;
+  const bool is_one = As<Event>(begin).stream == As<Event>(end).stream;
+  const uint64_t us = is_one ? to.in_stream - from.in_stream : to.of_all - from.of_all;
+  *milliseconds = 1e-3f * static_cast<float>(static_cast<int64_t>(us));
+  return kCuSuccess;
+}
+// The answer is how it was when the host asked; what is done meanwhile it learns when it asks again.
 CuResult cuEventQuery(CuEvent event) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuEventQuery", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
   if (e.capture != nullptr) return AskedOfCapture(m, "cuEventQuery", e);
-  const auto is_done = [&] { return e.stream == nullptr || e.stream->done >= e.at; };
-  const bool waits = !is_done();
-  if (waits && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);  // time passes
-  if (!is_done()) return kCuNotReady;
+  if (e.stream != nullptr && e.stream->done < e.at) {
+    if (m.asking_takes_time && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);
+    return kCuNotReady;
+  }
   m.steps.HostKnows(e.clock);
   return kCuSuccess;
 }

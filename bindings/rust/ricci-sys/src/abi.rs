@@ -577,6 +577,9 @@ pub const RICCI_BACKEND_PROFILES: u32 = 8;
 /// which names the equation in what a launch returns.
 pub const RICCI_BACKEND_OPEN_CALLS: u32 = 16;
 
+/// The end of a run is reported when its event is asked for it (ricci_done_fn): so the core asks for all.
+pub const RICCI_BACKEND_REPORTS_WHEN_ASKED: u32 = 32;
+
 /// the primitive has none, or not here
 pub const RICCI_CHECK_NO_DERIVATIVES: u32 = 1;
 
@@ -1522,7 +1525,8 @@ pub struct ricci_run_args {
     /// of stream_create; NULL where `run` is called
     pub stream: *mut c_void,
     /// A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
-    /// entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`.
+    /// entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
+    /// nobody needs to.
     pub failed_check: *mut u32,
     /// a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED
     pub cancel: *const u32,
@@ -1661,15 +1665,20 @@ pub struct ricci_backend {
     pub dlpack_id: u32,
     /// Asked where stream_check says FAILED_PRECONDITION of a->stream; NULL: never. If the host captures that stream, adds
     /// a run to the graph that it captures, in its order there. Nothing runs now: whenever the graph runs, the word
-    /// a->failed_check is set first, and holds at the end what `done` would get. Code, arena, that word and what `a` names
-    /// besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run cannot be part of a graph.
-    /// After a failure nothing was added, unless the status says so.
+    /// a->failed_check is set first if any kernel has a CHECK, and holds at the end what `done` would get. Code, arena,
+    /// that word and what `a` names besides outlive the graph and all that is made from it. FAILED_PRECONDITION if the run
+    /// cannot be part of a graph. After a failure nothing was added, unless the status says so.
     pub capture: Option<unsafe extern "C" fn(code: *mut c_void, a: *const ricci_run_args) -> *mut ricci_status>,
     /// ---- code that outlives the process ---- */
     ///   /* Writes all that code depends on besides the arguments of compile, as text without a line end: versions of the
     /// backend and of its compiler, the processor, the number of threads, settings. Asked before each compilation that may
     /// be saved (ricci_compile_args.save) or was. Thread-safe. NULL: code of this backend is not saved.
     pub code_version: Option<unsafe extern "C" fn(self_: *mut c_void, sink: *mut c_void, write: Option<unsafe extern "C" fn(sink: *mut c_void, p: *const c_char, n: usize)>)>,
+    /// ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
+    ///   /* As event_record, and the device notes when it comes.
+    pub event_record_timed: Option<unsafe extern "C" fn(self_: *mut c_void, stream: *mut c_void, event: *mut *mut c_void) -> *mut ricci_status>,
+    /// Seconds from one such event to another; both have come.
+    pub event_elapsed: Option<unsafe extern "C" fn(self_: *mut c_void, begin: *mut c_void, end: *mut c_void, seconds: *mut f64) -> *mut ricci_status>,
 }
 
 #[repr(C)]
@@ -1910,6 +1919,10 @@ pub struct ricci_api {
         *mut ricci_stream,
         *mut *mut ricci_event,
     ) -> *mut ricci_status,
+    pub stream_record_timed: unsafe extern "C" fn(
+        *mut ricci_stream,
+        *mut *mut ricci_event,
+    ) -> *mut ricci_status,
     pub stream_wait_event: unsafe extern "C" fn(
         *mut ricci_stream,
         *const ricci_event,
@@ -1923,6 +1936,11 @@ pub struct ricci_api {
     pub stream_release: unsafe extern "C" fn(*mut ricci_stream),
     pub event_wait: unsafe extern "C" fn(*const ricci_event) -> *mut ricci_status,
     pub event_query: unsafe extern "C" fn(*const ricci_event, *mut u32) -> *mut ricci_status,
+    pub event_elapsed: unsafe extern "C" fn(
+        *const ricci_event,
+        *const ricci_event,
+        *mut f64,
+    ) -> *mut ricci_status,
     pub event_retain: unsafe extern "C" fn(*mut ricci_event) -> *mut ricci_event,
     pub event_release: unsafe extern "C" fn(*mut ricci_event),
     pub array_from_host: unsafe extern "C" fn(

@@ -130,6 +130,12 @@ extern "C" {
         s: *mut ricci_stream,
         out: *mut *mut ricci_event,
     ) -> *mut ricci_status;
+    /// The same, and the device notes the time when it comes, for ricci_event_elapsed. UNIMPLEMENTED where devices note no
+    /// times.
+    pub fn ricci_stream_record_timed(
+        s: *mut ricci_stream,
+        out: *mut *mut ricci_event,
+    ) -> *mut ricci_status;
     /// What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
     /// device.
     pub fn ricci_stream_wait_event(
@@ -154,6 +160,13 @@ extern "C" {
     pub fn ricci_event_wait(e: *const ricci_event) -> *mut ricci_status;
     /// come: whether it has come. Does not wait, and says nothing about failures.
     pub fn ricci_event_query(e: *const ricci_event, come: *mut u32) -> *mut ricci_status;
+    /// seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
+    /// device, on `ref` and `cpu` by the host's. The host waits until both have come.
+    pub fn ricci_event_elapsed(
+        begin: *const ricci_event,
+        end: *const ricci_event,
+        seconds: *mut f64,
+    ) -> *mut ricci_status;
     pub fn ricci_event_retain(e: *mut ricci_event) -> *mut ricci_event;
     pub fn ricci_event_release(e: *mut ricci_event);
     /// Copies `data`, host memory of as many bytes as the type has, into a new array; `data` may be reused at once. `o` may

@@ -246,6 +246,15 @@ pub unsafe fn ricci_stream_record(
     ((*table()).stream_record)(s, out)
 }
 
+/// The same, and the device notes the time when it comes, for ricci_event_elapsed. UNIMPLEMENTED where devices note no
+/// times.
+pub unsafe fn ricci_stream_record_timed(
+    s: *mut ricci_stream,
+    out: *mut *mut ricci_event,
+) -> *mut ricci_status {
+    ((*table()).stream_record_timed)(s, out)
+}
+
 /// What is enqueued from now on begins after the event. The host waits only where the event is of another kind of
 /// device.
 pub unsafe fn ricci_stream_wait_event(
@@ -289,6 +298,16 @@ pub unsafe fn ricci_event_wait(e: *const ricci_event) -> *mut ricci_status {
 /// come: whether it has come. Does not wait, and says nothing about failures.
 pub unsafe fn ricci_event_query(e: *const ricci_event, come: *mut u32) -> *mut ricci_status {
     ((*table()).event_query)(e, come)
+}
+
+/// seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
+/// device, on `ref` and `cpu` by the host's. The host waits until both have come.
+pub unsafe fn ricci_event_elapsed(
+    begin: *const ricci_event,
+    end: *const ricci_event,
+    seconds: *mut f64,
+) -> *mut ricci_status {
+    ((*table()).event_elapsed)(begin, end, seconds)
 }
 
 pub unsafe fn ricci_event_retain(e: *mut ricci_event) -> *mut ricci_event {

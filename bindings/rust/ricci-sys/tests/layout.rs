@@ -460,7 +460,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_estimate, code), 24);
     assert_eq!(offset!(ricci_estimate, sink), 32);
     assert_eq!(offset!(ricci_estimate, write), 40);
-    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (336, 8));
+    assert_eq!((size_of::<ricci_backend>(), align_of::<ricci_backend>()), (352, 8));
     assert_eq!(offset!(ricci_backend, hdr), 0);
     assert_eq!(offset!(ricci_backend, kind), 16);
     assert_eq!(offset!(ricci_backend, name), 32);
@@ -502,6 +502,8 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_backend, dlpack_id), 316);
     assert_eq!(offset!(ricci_backend, capture), 320);
     assert_eq!(offset!(ricci_backend, code_version), 328);
+    assert_eq!(offset!(ricci_backend, event_record_timed), 336);
+    assert_eq!(offset!(ricci_backend, event_elapsed), 344);
     assert_eq!((size_of::<ricci_check_operand>(), align_of::<ricci_check_operand>()), (24, 8));
     assert_eq!(offset!(ricci_check_operand, r#type), 0);
     assert_eq!(offset!(ricci_check_operand, reserved0), 4);

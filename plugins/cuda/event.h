@@ -1,0 +1,33 @@
+// Event: a point in a stream as the core holds it. That of a run also reports the end of the run.
+//
+// Nobody reports it but whoever sees that the event has come: the thread that waits for it, or that asks. A function of
+// the host in the run's stream would do it without being asked, but the GPU stands still until a thread of the host has
+// called it: some microseconds between any two runs, however many are in flight.
+#ifndef RICCI_CUDA_EVENT_H_
+#define RICCI_CUDA_EVENT_H_
+#include <mutex>
+#include <utility>
+
+#include "driver.h"
+
+namespace ricci::cuda {
+
+struct Event {
+  // What is called once, when it has come; of a run that has been enqueued. Before the core has the event.
+  void OnCome(void (*report)(void* arg), void* arg) { report_ = report, arg_ = arg; }
+  // It has come. Returns once that has been reported, by whichever thread; the caller keeps the event meanwhile.
+  void Come() {
+    const std::lock_guard lock(mutex_);
+    if (report_ != nullptr) std::exchange(report_, nullptr)(arg_);
+  }
+
+  CuEvent handle = nullptr;
+
+ private:
+  std::mutex mutex_;
+  void (*report_)(void* arg) = nullptr;
+  void* arg_ = nullptr;
+};
+
+}  // namespace ricci::cuda
+#endif
