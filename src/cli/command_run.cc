@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/elements.h"
 #include "cli/interrupt.h"
+#include "cli/run_times.h"
 #include "cli/stored_arrays.h"
 #include "cli/trace_file.h"
 
@@ -155,23 +156,6 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
 using Clock = std::chrono::steady_clock;
 double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-// Times of calls, each measured over as many runs as take at least a millisecond.
-std::vector<double> Measure(ricci_call* call, double seconds) {
-  int64_t runs = 1;
-  std::vector<double> times;
-  for (const auto start = Clock::now(); times.size() < 3 || Seconds(start) < seconds;) {
-    const auto from = Clock::now();
-    for (int64_t i = 0; i < runs; ++i) Check(ricci_call_run(call));
-    const double taken = Seconds(from);
-    if (taken < 1e-3 && runs < (int64_t{1} << 30)) {
-      runs *= 2;
-    } else {
-      times.push_back(taken / static_cast<double>(runs));
-    }
-  }
-  return times;
-}
-
 // Arrays of zeros on a device, for results.
 std::vector<Array> Zeros(const Session& session, const std::vector<ricci_type>& types, ricci_device* device) {
   std::vector<Array> out;
@@ -182,6 +166,14 @@ std::vector<Array> Zeros(const Session& session, const std::vector<ricci_type>& 
     out.push_back(Own(a));
   }
   return out;
+}
+
+// Returns the least of them.
+double PrintTimes(const char* where, std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  std::printf("best    %.3f us per run%s\nmedian  %.3f us per run%s\n", seconds[0] * 1e6, where,
+              seconds[seconds.size() / 2] * 1e6, where);
+  return seconds[0];
 }
 
 void Bench(const Session& session, const Arguments& arguments) {
@@ -202,14 +194,17 @@ void Bench(const Session& session, const Arguments& arguments) {
       Check(ricci_call_bind(raw, slot++, ricci_array_device_data(a.get()), ricci_array_bytes(a.get())));
     }
   }
-  std::vector<double> times = Measure(raw, arguments.number_or("seconds", 1));
-  std::sort(times.begin(), times.end());
+  const RunTimes times = MeasureRuns(raw, device,
+                                     {.seconds = arguments.number_or("seconds", 1),
+                                      .in_flight = arguments.integer_or("inflight", 1, 1, kMostInFlight),
+                                      .events = arguments.flag("events")});
+  std::printf("compile %.3f ms\n", compile * 1e3);
+  const double best = PrintTimes("", times.host);
+  if (!times.device.empty()) PrintTimes(" on the device", times.device);
   ricci_executable_stats stats{};
   stats.hdr.size = sizeof stats;
   ricci_executable_info(x.get(), &stats);
-  std::printf("compile %.3f ms\nbest    %.3f us per run\nmedian  %.3f us per run\n", compile * 1e3, times[0] * 1e6,
-              times[times.size() / 2] * 1e6);
-  if (stats.flops != 0) std::printf("rate    %.3f GFLOP/s\n", static_cast<double>(stats.flops) / times[0] * 1e-9);
+  if (stats.flops != 0) std::printf("rate    %.3f GFLOP/s\n", static_cast<double>(stats.flops) / best * 1e-9);
 }
 
 }  // namespace
@@ -236,7 +231,13 @@ std::span<const Command> RunCommands() {
       "                      infinity of finite operands, in loops and branches too, with its line; takes tens of\n"
       "                      times as long\n";
   static const std::string bench_details =
-      std::string(kRunDetails) + "  --seconds S         time to measure (default: 1)\n";
+      std::string(kRunDetails) +
+      "  --seconds S         time to measure (default: 1)\n"
+      "  --inflight N        enqueues N runs before it waits for the first of them, and so on (default: 1, at most\n"
+      "                      1024); on ref and cpu a run has ended when it is enqueued\n"
+      "  --events            prints also the time on the device, by its events (on ref and cpu by the host's clock): "
+      "of\n"
+      "                      each run, or with --inflight from the first of many runs to the last one, for each\n";
   static const std::string compile_details =
       "\n  --explain      prints how each vmap, loop and kernel runs, what was estimated for it, and what is computed\n"
       "                 once or again; on cuda also registers, occupancy and bytes of each kernel\n"
@@ -282,8 +283,8 @@ std::span<const Command> RunCommands() {
        "[OPTIONS] FILE",
        "measures a program with bound inputs and results",
        bench_details,
-       {"input", "seed", "device", "opt", "passes", "skip", "cache", "seconds"},
-       {},
+       {"input", "seed", "device", "opt", "passes", "skip", "cache", "seconds", "inflight"},
+       {"events"},
        Bench},
   };
   return kCommands;

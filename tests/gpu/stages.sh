@@ -100,14 +100,20 @@ fuzz() {
 }
 
 # ---- how fast ----
-# Alone on the GPU: bound calls, which is what a host waits for, and the device's own times of each step.
+# Alone on the GPU: bound calls, which is what a host waits for; runs in flight, by events of the driver; and the device's
+# own times of each step. Kernels are compiled once for all three.
 times() {
   local name
+  kept=$(mktemp -d)
+  trap 'rm -rf "$kept"' EXIT
   few <"$HERE/programs/measured/order" >"$logs/order"
   for name in $(cat "$logs/order"); do
     local f=$HERE/programs/measured/$name.ricci
-    timeout --foreground -k 2 30 "$ricci" bench "$f" $GPU --seconds "$MEASURE" >"$logs/$name.bench" 2>&1
-    timeout --foreground -k 2 30 "$ricci" run "$f" $GPU --limit 1 --profile "$logs/$name.trace.json" >"$logs/$name.run" 2>&1
+    timeout --foreground -k 2 30 "$ricci" bench "$f" $GPU --cache "$kept" --seconds "$MEASURE" >"$logs/$name.bench" 2>&1
+    timeout --foreground -k 2 30 "$ricci" bench "$f" $GPU --cache "$kept" --seconds "$MEASURE" --inflight 16 --events \
+      >"$logs/$name.inflight" 2>&1
+    timeout --foreground -k 2 30 "$ricci" run "$f" $GPU --cache "$kept" --limit 1 --profile "$logs/$name.trace.json" \
+      >"$logs/$name.run" 2>&1
   done
   "$PYTHON" "$HERE/times.py" "$HERE/programs/measured" "$logs" | tee "$logs/out"
   head -n -1 "$logs/out" >"$logs/report"

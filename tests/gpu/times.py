@@ -1,7 +1,8 @@
 """Times of measured programs and the rates that they mean: times.py PROGRAMS FOLDER
 
-FOLDER/order has their names, FOLDER/NAME.bench is what `ricci bench` said, NAME.trace.json what `ricci run --profile` wrote: the device's own times of
-its steps. Bytes and operations are in the first line of each program.
+FOLDER/order has their names. FOLDER/NAME.bench is what `ricci bench` said of runs that the host waits for one by one,
+NAME.inflight the same of runs in flight, with the time on the device by events, NAME.trace.json what `ricci run --profile`
+wrote: the device's own times of its steps. Bytes and operations are in the first line of each program.
 """
 import json
 import math
@@ -16,9 +17,10 @@ def work(text, unit):
     return math.prod(int(factor) for factor in found[1].split("*")) if found else 0
 
 
-def wall(file):
-    """The median in us, or None."""
-    found = re.search(r"^median +([\d.]+) us", file.read_text(errors="replace"), re.M) if file.exists() else None
+def median(file, where=""):
+    """us per run, or None."""
+    pattern = rf"^median +([\d.]+) us per run{where}$"
+    found = re.search(pattern, file.read_text(errors="replace"), re.M) if file.exists() else None
     return float(found[1]) if found else None
 
 
@@ -33,25 +35,30 @@ def steps(file):
 
 def line(name, text, folder):
     """None if the program did not run."""
-    us, parts = wall(folder / f"{name}.bench"), steps(folder / f"{name}.trace.json")
-    if us is None:
+    parts = steps(folder / f"{name}.trace.json")
+    in_flight = folder / f"{name}.inflight"
+    times = median(folder / f"{name}.bench"), median(in_flight), median(in_flight, " on the device")
+    if None in times:
         return None
     device = sum(duration for _, duration in parts)
-    best = min(us, device) if device else us
+    best = min(times + ((device,) if device else ()))
     rates = work(text, "bytes") / best / 1e3, work(text, "operations") / best / 1e6
     shown = ", ".join(f"{what[:30]} {duration:.1f}" for what, duration in parts[:4])
-    return f"{name:20} {us:10.1f} {device:10.1f} {rates[0]:8.1f} {rates[1]:8.1f}   {shown}{', ...' if len(parts) > 4 else ''}"
+    columns = " ".join(f"{us:10.1f}" for us in (*times, device))
+    return f"{name:20} {columns} {rates[0]:8.1f} {rates[1]:8.1f}   {shown}{', ...' if len(parts) > 4 else ''}"
 
 
 def main():
     programs, folder = (pathlib.Path(p) for p in sys.argv[1:])
     failed = 0
-    print(f"{'program':20} {'call us':>10} {'device us':>10} {'GB/s':>8} {'TFLOP/s':>8}   steps (us)")
+    heads = " ".join(f"{head:>10}" for head in ("call us", "in flight", "by events", "steps us"))
+    print(f"{'program':20} {heads} {'GB/s':>8} {'TFLOP/s':>8}   steps (us)")
     names = (folder / "order").read_text().split()
     for name in names:
         text = line(name, (programs / f"{name}.ricci").read_text(), folder)
         failed += text is None
-        print(text or f"{name:20} failed: {(folder / f'{name}.bench').read_text(errors='replace').strip()[-150:]}")
+        said = [(folder / f"{name}.{of}").read_text(errors="replace").strip()[-150:] for of in ("bench", "inflight")]
+        print(text or f"{name:20} failed: {'; '.join(said)}")
     print(f"{len(names)} programs, {failed} failed")
 
 
