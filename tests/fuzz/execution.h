@@ -38,9 +38,9 @@ class Compiled {
   RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
   // With arrays; the donated ones are consumed.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
-  // On a device with time of its own: three runs are under way at once, each on its own stream, and arguments lie on
-  // any device. All must give the same bits and make the same calls of the host; the last one consumes the donated
-  // arguments.
+  // On a device with time of its own: a few runs are under way at once, some in one stream, and arguments lie on any
+  // device. All that are read, in any order, must give the same bits, and all make the same calls of the host; the last
+  // one consumes the donated arguments. On a GPU some are not waited for before the context goes.
   RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;
   // The number of results that may take the memory of an argument.
   size_t n_in_place() const;
@@ -54,7 +54,8 @@ class Compiled {
   Array SomewhereElse(size_t param, const Bytes& bytes, Dice& dice) const;
   RunResult Enqueue(const std::vector<Array>& in, ricci_stream* stream, std::vector<Array>& out) const;
   RunResult Read(const std::vector<Array>& arrays, Dice& dice) const;
-  RunResult SeveralRuns(const std::vector<Bytes>& inputs, Dice& dice) const;
+  std::vector<size_t> ReadRuns(size_t runs, Dice& dice) const;
+  RunResult SeveralRuns(const std::vector<Bytes>& inputs, size_t runs, Dice& dice) const;
 
   ricci_ctx* ctx_;
   ricci_device* device_;

@@ -77,7 +77,7 @@ Form SomeForm(uint64_t seed) {
 bool CallsFunctions(uint64_t seed) { return Dice(seed ^ 0x63616c6c).Chance(kCalls); }
 std::unique_ptr<LateDevices> SomeLateDevices(uint64_t seed) {
   if (!Dice(seed ^ 0x6c617465).Chance(kLate)) return nullptr;
-  return std::make_unique<LateDevices>(LateOptions{.seed = seed});
+  return std::make_unique<LateDevices>(LateOptions{.seed = seed, .reports_when_asked = seed % 2 == 1});
 }
 Values ResultsOfDraft(Draft& d) {
   Values out = d.SomeKept(4);
