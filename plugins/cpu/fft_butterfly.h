@@ -2,6 +2,7 @@
 // as in gemm_kernel.h.
 #ifndef RICCI_CPU_FFT_BUTTERFLY_H_
 #define RICCI_CPU_FFT_BUTTERFLY_H_
+#include "fft_lines.h"
 #include "vector_kernel.h"
 
 namespace ricci::cpu {
@@ -32,8 +33,52 @@ struct FftButterfly {
       Odd<kRadix>(x);
     }
   }
+  // Of a prime number of elements, with exp(-2 pi i j / n) as its turns.
+  static void Prime(int n, const T* turns, Number* x) {
+    Number sums[kFftLargestRadix / 2], differences[kFftLargestRadix / 2], total = x[0];
+    const int half = n / 2;
+    for (int j = 0; j < half; ++j) {
+      sums[j] = Sum(x[j + 1], x[n - 1 - j]);
+      differences[j] = Difference(x[j + 1], x[n - 1 - j]);
+      total = Sum(total, sums[j]);
+    }
+    const Number first = x[0];
+    x[0] = total;
+    int k = 1;
+    for (; k + 1 <= half; k += 2) PrimeResults<2>(n, k, turns, first, sums, differences, x);
+    if (k <= half) PrimeResults<1>(n, k, turns, first, sums, differences, x);
+  }
 
  private:
+  // Results k and n - k, and those of the numbers after k.
+  template <int kCount>
+  static void PrimeResults(int n, int k, const T* turns, const Number& first, const Number* sums,
+                           const Number* differences, Number* x) {
+    Number even[kCount], odd[kCount];
+    int at[kCount];
+#pragma GCC unroll 2
+    for (int i = 0; i < kCount; ++i) {
+      even[i] = first;
+      odd[i] = {V{}, V{}};
+      at[i] = 0;
+    }
+    for (int j = 0; j < n / 2; ++j) {
+#pragma GCC unroll 2
+      for (int i = 0; i < kCount; ++i) {
+        at[i] += k + i - (at[i] + k + i >= n ? n : 0);
+        const T cosine = turns[2 * at[i]], sine = turns[2 * at[i] + 1];
+        even[i].re += sums[j].re * cosine;
+        even[i].im += sums[j].im * cosine;
+        odd[i].re += differences[j].re * sine;
+        odd[i].im += differences[j].im * sine;
+      }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < kCount; ++i) {
+      x[k + i] = Difference(even[i], Turned(odd[i]));
+      x[n - k - i] = Sum(even[i], Turned(odd[i]));
+    }
+  }
   [[gnu::always_inline]] static void Two(Number& a, Number& b) {
     const Number sum = Sum(a, b);
     b = Difference(a, b);

@@ -7,6 +7,8 @@
 // together before it (Cooley, Lewis and Welch, "The fast Fourier transform algorithm", 1970), so that lines never mix.
 #ifndef RICCI_CPU_FFT_KERNEL_H_
 #define RICCI_CPU_FFT_KERNEL_H_
+#include <utility>
+
 #include "fft_butterfly.h"
 #include "fft_lines.h"
 #include "transpose_kernel.h"
@@ -64,6 +66,14 @@ struct FftKernel {
     int64_t reversed;     // of the last pass of an inverse transform its length, else 0
     T scale;              // of the last pass
   };
+  template <bool kLast, typename To>
+  [[gnu::always_inline]] static void Put(const To& to, const Step& s, int64_t i, const Number& x, const T* w) {
+    if constexpr (kLast) {
+      to.Store(s.reversed == 0 || i == 0 ? i : s.reversed - i, {x.re * s.scale, x.im * s.scale});
+    } else {
+      to.Store(i, w == nullptr ? x : Butterfly::Rotated(x, w[0], w[1]));
+    }
+  }
   template <int kRadix, bool kLast, typename From, typename To>
   static void Pass(const From& from, const To& to, const Step& s) {
     const T* w = s.rotations;
@@ -75,14 +85,21 @@ struct FftKernel {
         Butterfly::template Run<kRadix>(x);
         const int64_t at = q + s.done * kRadix * p;
 #pragma GCC unroll 8
-        for (int k = 0; k < kRadix; ++k) {
-          const int64_t i = at + s.done * k;
-          if constexpr (kLast) {
-            to.Store(s.reversed == 0 || i == 0 ? i : s.reversed - i, {x[k].re * s.scale, x[k].im * s.scale});
-          } else {
-            to.Store(i, k == 0 ? x[0] : Butterfly::Rotated(x[k], w[2 * k - 2], w[2 * k - 1]));
-          }
-        }
+        for (int k = 0; k < kRadix; ++k) Put<kLast>(to, s, at + s.done * k, x[k], k == 0 ? nullptr : w + 2 * k - 2);
+      }
+    }
+  }
+  // Of a larger radix, a prime.
+  template <bool kLast, typename From, typename To>
+  static void PrimePass(int radix, const From& from, const To& to, const Step& s) {
+    const T* w = s.rotations + 2 * radix;
+    for (int64_t p = 0; p < s.parts; ++p, w += 2 * (radix - 1)) {
+      for (int64_t q = 0; q < s.done; ++q) {
+        Number x[kFftLargestRadix];
+        for (int j = 0; j < radix; ++j) x[j] = from.Load(q + s.done * (p + s.parts * j));
+        Butterfly::Prime(radix, s.rotations, x);
+        const int64_t at = q + s.done * radix * p;
+        for (int k = 0; k < radix; ++k) Put<kLast>(to, s, at + s.done * k, x[k], k == 0 ? nullptr : w + 2 * k - 2);
       }
     }
   }
@@ -99,9 +116,56 @@ struct FftKernel {
         return Pass<5, kLast>(from, to, s);
       case 7:
         return Pass<7, kLast>(from, to, s);
-      default:
+      case 8:
         return Pass<8, kLast>(from, to, s);
+      default:
+        return PrimePass<kLast>(radix, from, to, s);
     }
+  }
+  // All passes, from `work` to `other`, each of which may end up in the other's place; `first` and `last` are those
+  // that may read and write elsewhere.
+  template <typename First, typename Last>
+  static void Passes(const FftLength& length, Step s, T*& work, T*& other, const First& first, const Last& last) {
+    for (int i = 0; i + 1 < length.n_passes; ++i) {
+      const int radix = length.radix[i];
+      s.parts /= radix;
+      i == 0 ? first(radix, s) : PassOf<false>(radix, WorkAt(work), WorkAt(other), s);
+      s.rotations += 2 * ((radix - 1) * s.parts + (radix > kFftOwnRadix ? radix : 0));
+      s.done *= radix;
+      std::swap(work, other);
+    }
+    s.parts = 1;
+    last(length.radix[length.n_passes - 1], s);
+  }
+  static Step StepOf(const FftLength& length, bool reversed, double scale) {
+    return {length.n, 1, static_cast<const T*>(length.rotations), reversed ? length.n : 0, static_cast<T>(scale)};
+  }
+  static void PassesHere(const FftLength& length, bool reversed, T*& work, T*& other) {
+    Passes(
+        length, StepOf(length, reversed, 1), work, other,
+        [&](int radix, const Step& s) { PassOf<false>(radix, WorkAt(work), WorkAt(other), s); },
+        [&](int radix, const Step& s) { PassOf<true>(radix, WorkAt(work), WorkAt(other), s); });
+  }
+
+  // ---- a transform as a convolution ----
+  // The first elements of `work`, times the numbers, are those of `to`, in reverse if it has a length for that.
+  static void Multiply(T* work, T* to, const void* numbers, int64_t n, int64_t reversed, T scale) {
+    const T* w = static_cast<const T*>(numbers);
+    for (int64_t j = 0; j < n; ++j, w += 2) {
+      const Number x = Butterfly::Rotated(WorkAt(work).Load(j), w[0] * scale, w[1] * scale);
+      WorkAt(to).Store(reversed == 0 || j == 0 ? j : reversed - j, x);
+    }
+  }
+  static void Convolve(const FftLines& f, double scale, T*& work, T*& other) {
+    const FftChirp& c = f.chirp;
+    Multiply(work, work, c.turns, c.n, 0, 1);
+    for (int64_t j = c.n; j < f.length.n; ++j) WorkAt(work).Store(j, {V{}, V{}});
+    PassesHere(f.length, false, work, other);
+    Multiply(other, other, c.filter, f.length.n, 0, 1);
+    std::swap(work, other);
+    PassesHere(f.length, true, work, other);
+    std::swap(work, other);
+    Multiply(work, other, c.turns, c.n, f.inverse ? c.n : 0, static_cast<T>(scale));
   }
 
   // ---- the two sides ----
@@ -114,7 +178,7 @@ struct FftKernel {
   // Vectors that a side has in work memory.
   static int64_t PlanesOf(const FftLines& f, bool input) {
     const bool half = f.kind == (input ? FftKind::kToReal : FftKind::kFromReal);
-    return 2 * (f.length.n + (half && !f.packed ? 1 : 0));
+    return 2 * (f.n() + (half && !f.packed ? 1 : 0));
   }
   // The parts of lines that are adjacent: plane j at data + (j / 2) step + (j % 2), or real ones at data + j step.
   static int64_t OffsetOf(const FftLines& f, bool input, int64_t plane) {
@@ -157,7 +221,7 @@ struct FftKernel {
   // ---- real lines ----
   // From the transform, times a half, of pairs of real elements to that of the elements.
   static void TakeApart(const FftLines& f, T* work) {
-    const int64_t n = f.length.n;
+    const int64_t n = f.n();
     const Planes at = WorkAt(work);
     const T* w = static_cast<const T*>(f.turns) + 2;
     const Number first = at.Load(0);
@@ -174,7 +238,7 @@ struct FftKernel {
   }
   // The other way round, times two.
   static void PutTogether(const FftLines& f, T* work) {
-    const int64_t n = f.length.n;
+    const int64_t n = f.n();
     const Planes at = WorkAt(work);
     const T* w = static_cast<const T*>(f.turns) + 2;
     const Number first = at.Load(0);
@@ -207,26 +271,21 @@ struct FftKernel {
   static void Group(const FftLines& f, int64_t first, int64_t count) {
     T* work = static_cast<T*>(f.scratch);
     T* other = work + 2 * kLanes * (f.length.n + 1);
-    const bool whole = count == kLanes, one = f.length.n_passes == 1;
     // A single pass has its input in work memory.
-    const bool reads = whole && !one && HasAdjacentLines(f, true) && f.kind != FftKind::kToReal;
-    const bool writes = whole && HasAdjacentLines(f, false) && f.kind != FftKind::kFromReal;
+    const bool direct = count == kLanes && f.chirp.n == 0, one = f.length.n_passes == 1;
+    const bool reads = direct && !one && HasAdjacentLines(f, true) && f.kind != FftKind::kToReal;
+    const bool writes = direct && HasAdjacentLines(f, false) && f.kind != FftKind::kFromReal;
     if (!reads) Gather(f, first, count, work);
     if (f.kind == FftKind::kToReal) PutTogether(f, work);
-    Step s{f.length.n, 1, static_cast<const T*>(f.length.rotations), f.inverse ? f.length.n : 0,
-           static_cast<T>(f.kind == FftKind::kFromReal ? f.scale / 2 : f.scale)};
-    for (int i = 0; i + 1 < f.length.n_passes; ++i) {
-      const int radix = f.length.radix[i];
-      s.parts /= radix;
-      PassFrom(f, first, reads && i == 0, radix, work, other, s);
-      s.rotations += 2 * (radix - 1) * s.parts;
-      s.done *= radix;
-      T* const read = work;
-      work = other;
-      other = read;
+    const double scale = f.kind == FftKind::kFromReal ? f.scale / 2 : f.scale;
+    if (f.chirp.n != 0) {
+      Convolve(f, scale, work, other);
+    } else {
+      Passes(
+          f.length, StepOf(f.length, f.inverse, scale), work, other,
+          [&](int radix, const Step& s) { PassFrom(f, first, reads, radix, work, other, s); },
+          [&](int radix, const Step& s) { LastPass(f, first, writes, radix, WorkAt(work), other, s); });
     }
-    s.parts = 1;
-    LastPass(f, first, writes, f.length.radix[f.length.n_passes - 1], WorkAt(work), other, s);
     if (f.kind == FftKind::kFromReal) TakeApart(f, other);
     if (!writes) Scatter(f, first, count, other);
   }

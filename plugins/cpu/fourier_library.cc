@@ -1,5 +1,6 @@
-// fft along one dimension, or the last two of moderate size, of lengths without large prime factors (fft_lines.h).
-// Others are programs of such ones (plugins/lax), and so are small transforms of complex numbers, which fuse there.
+// fft along one dimension, or the last two of moderate size (fft_lines.h): of any length up to 1024 and of longer ones
+// without large prime factors. Others are programs of such ones (plugins/lax), and so are small transforms of complex
+// numbers, which fuse there.
 //
 // A task is some lines, one line that is alone or one plane, by shape alone, so bits do not depend on the thread count.
 // A line that is alone is transformed as a matrix, so that its columns and rows fill vectors. Of a real plane the two

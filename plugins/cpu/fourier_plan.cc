@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace ricci::cpu {
 namespace {
@@ -10,13 +11,14 @@ constexpr int64_t kShortest = 17;           // complex elements of one dimension
 constexpr int64_t kShortestLine = 32;       // of a line that is alone
 constexpr int64_t kLongestLine = 1 << 14;   // of such a line: more are worth more than one thread
 constexpr int64_t kFewest = 4;              // lines: vectors of fewer are too empty
-constexpr int64_t kSmallest = 256;          // elements of two dimensions, or of all lines: fewer fuse in loops
+constexpr int64_t kSmallest = 256;          // elements of all lines or of a plane: fewer fuse in loops
+constexpr int64_t kSmallestPlane = 64;      // of two dimensions, of which there are fewer than kFewest
 constexpr int64_t kLargest = 1 << 15;       // of two dimensions: more are worth more than one thread
 constexpr int64_t kTaskElements = 1 << 14;  // of lines, about
 
 // ---- one length ----
-// The factors, with as few passes as can be: eights and fours.
-bool Factor(int64_t n, FftLength& out) {
+// The factors up to `largest`, with as few passes as can be: eights and fours.
+bool Factor(int64_t n, FftLength& out, int largest = kFftLargestRadix) {
   const auto add = [&](int radix) { out.radix[out.n_passes++] = radix; };
   out = {};
   out.n = n;
@@ -30,6 +32,9 @@ bool Factor(int64_t n, FftLength& out) {
   for (const int odd : {7, 5, 3}) {
     for (; n % odd == 0; n /= odd) add(odd);
   }
+  for (int prime = 11; prime <= largest; prime += 2) {
+    for (; n % prime == 0; n /= prime) add(prime);
+  }
   return n == 1;
 }
 bool HasFactors(int64_t n) {
@@ -37,16 +42,60 @@ bool HasFactors(int64_t n) {
   return Factor(n, length);
 }
 
-bool SetLength(int64_t n, FftLines& lines, Rotations& rotations) {
-  if (!Factor(n, lines.length)) return false;
-  int64_t rest = n;
-  for (int i = 0; i + 1 < lines.length.n_passes; ++i) {
-    const int64_t radix = lines.length.radix[i];
-    for (int64_t p = 0; p < rest / radix; ++p) {
+void AddRotations(const FftLength& length, Rotations& rotations) {
+  int64_t rest = length.n;
+  for (int i = 0; i < length.n_passes; ++i) {
+    const int64_t radix = length.radix[i];
+    for (int64_t j = 0; j < radix && radix > kFftOwnRadix; ++j) rotations.Add(j, radix);
+    for (int64_t p = 0; p < rest / radix && radix < rest; ++p) {
       for (int64_t k = 1; k < radix; ++k) rotations.Add(p * k, rest);
     }
     rest /= radix;
   }
+}
+
+// The quickest length of two or more times n elements, less one, without large factors.
+bool ConvolutionOf(int64_t n, FftLength& out) {
+  int64_t least = 0;
+  for (int64_t m = 2 * n - 1; m < 4 * n && m <= kFftLongest; ++m) {
+    FftLength length;
+    if (!Factor(m, length, kFftOwnRadix) || (least != 0 && m * length.n_passes >= least)) continue;
+    least = m * length.n_passes;
+    out = length;
+  }
+  return least != 0;
+}
+// The transform of the conjugate turns, over its length, as FftChirp has it.
+void AddFilter(const FftLines& lines, FourierTables& t) {
+  const auto m = static_cast<size_t>(lines.length.n), n = static_cast<size_t>(lines.chirp.n);
+  std::vector<double> scratch(static_cast<size_t>(FftScratch(lines.length.n)) + 8);
+  t.filter.wide.assign(2 * m, 0);
+  for (size_t j = 0; j < n; ++j) {
+    for (const size_t at : {j, (m - j) % m}) {
+      t.filter.wide[2 * at] = t.turns.wide[2 * j];
+      t.filter.wide[2 * at + 1] = -t.turns.wide[2 * j + 1];
+    }
+  }
+  FftLines one;
+  one.length = lines.length;
+  one.length.rotations = t.rotations.wide.data();
+  one.f64 = true;
+  one.scale = 1 / static_cast<double>(m);
+  one.in = one.out = {t.filter.wide.data(), 0, 2};
+  one.lines = 1;
+  void* at = scratch.data();
+  size_t bytes = scratch.size() * sizeof(double);
+  one.scratch = std::align(64, bytes - 64, at, bytes);
+  BestFftLines()(one);
+}
+bool SetLength(int64_t n, FftLines& lines, FourierTables& t) {
+  const bool prime = !Factor(n, lines.length);
+  if (prime && (n < 2 || !ConvolutionOf(n, lines.length))) return false;
+  AddRotations(lines.length, t.rotations);
+  if (!prime) return true;
+  lines.chirp.n = n;
+  for (int64_t j = 0; j < n; ++j) t.turns.Add(j * j % (2 * n), 2 * n);
+  AddFilter(lines, t);
   return true;
 }
 
@@ -109,7 +158,8 @@ bool SetLine(const Sizes& s, Fourier& f) {
 }
 
 bool SetPlane(const Sizes& s, int64_t rows, Fourier& f) {
-  if (f.inner != 1 || rows * s.n < kSmallest || rows * s.n > kLargest) return false;
+  const int64_t smallest = f.batch < kFewest ? kSmallestPlane : kSmallest;
+  if (f.inner != 1 || rows * s.n < smallest || rows * s.n > kLargest) return false;
   if (!SetLength(s.complex, f.lines, f.of_lines) || !SetLength(rows, f.columns, f.of_columns)) return false;
   f.way = Fourier::Way::kPlane;
   SetArrays(s, f);
@@ -134,9 +184,9 @@ void SetKind(const ricci_op* op, const Array& in, Fourier& f) {
 
 void LayOut(int64_t n, Fourier& f) {
   const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  for (Rotations* r : {&f.of_lines, &f.of_columns, &f.turns, &f.between}) r->Narrow();
-  f.lines.length.rotations = f.of_lines.data(f.lines.f64);
-  f.columns.length.rotations = f.of_columns.data(f.lines.f64);
+  for (Rotations* r : {&f.turns, &f.between}) r->Narrow();
+  f.of_lines.Set(f.lines);
+  f.of_columns.Set(f.columns);
   f.lines.turns = f.turns.data(f.lines.f64);
   f.spectrum_offset = aligned(FftScratch(std::max(f.lines.length.n, f.columns.length.n)) * f.part_bytes());
   const int64_t spectra = f.way == Fourier::Way::kLines ? 0 : f.way == Fourier::Way::kLine ? 2 : f.lines.lines;
@@ -154,6 +204,13 @@ void Rotations::Add(int64_t j, int64_t n) {
   const double re[] = {c, -s, -c, s}, im[] = {-s, -c, s, c};
   wide.push_back(re[quarter % 4]);
   wide.push_back(im[quarter % 4]);
+}
+
+void FourierTables::Set(FftLines& lines) {
+  for (Rotations* r : {&rotations, &turns, &filter}) r->Narrow();
+  lines.length.rotations = rotations.data(lines.f64);
+  lines.chirp.turns = turns.data(lines.f64);
+  lines.chirp.filter = filter.data(lines.f64);
 }
 
 bool PlanFourier(const ricci_op* op, Fourier& f) {

@@ -15,6 +15,13 @@ struct Rotations {
   const void* data(bool f64) const { return f64 ? static_cast<const void*>(wide.data()) : narrow.data(); }
 };
 
+// What FftLines has of one length.
+struct FourierTables {
+  Rotations rotations, turns, filter;
+
+  void Set(FftLines& lines);
+};
+
 struct Fourier {
   // Of one dimension: `batch` times `inner` lines that are next to each other, of which a task has `lines.lines`, or
   // lines that are alone, one in a task. Of two dimensions: `batch` planes, one in a task.
@@ -24,7 +31,7 @@ struct Fourier {
   FftKind kind = FftKind::kComplex;
   // kLine: a line as rows of columns, each of which is transformed first, then each row. kPlane: rows, then columns.
   FftLines lines, columns;
-  Rotations of_lines, of_columns;
+  FourierTables of_lines, of_columns;
   Rotations turns;    // of real lines, as FftLines has them
   Rotations between;  // kLine: by which the elements turn in between
   int64_t batch = 1, inner = 1, tasks = 0;
@@ -36,7 +43,8 @@ struct Fourier {
 };
 inline constexpr int64_t kFftVector = 16;  // lines in a vector, at most
 
-// False: lengths with large prime factors, or so few elements that the generated kernel is as good, and fuses.
+// False: lengths with large prime factors that are too long for a convolution, or so few elements that the generated
+// kernel is as good, and fuses.
 bool PlanFourier(const ricci_op* op, Fourier& f);
 
 }  // namespace ricci::cpu

@@ -71,21 +71,16 @@ void ExpectAgreement(const Shaped& s, std::initializer_list<const char*> kinds) 
   }
 }
 TEST(Fourier, ProgramsAgreeWithTheInterpreter) {
-  for (const Shaped& s : {Shaped{{5}, {64}, {}, true},
-                          {{3}, {96}, {7}, true},
-                          {{}, {60}, {33}, true},
-                          {{2, 9}, {34}, {}, false},  // a prime factor above 7
-                          {{3}, {30}, {}, false},     // too few lines
-                          {{}, {64}, {3}, false},
-                          {{}, {64}, {}, true},  // lines that are alone
-                          {{3}, {420}, {}, true},
-                          {{2}, {8192}, {}, true},
-                          {{}, {16, 16}, {}, true},
-                          {{3}, {20, 64}, {}, true},
-                          {{}, {32, 42}, {}, true},
-                          {{2}, {2, 128}, {}, true},
-                          {{2}, {128, 4}, {}, true},
-                          {{}, {8, 16}, {}, false}}) {  // too small
+  for (const Shaped& s :
+       {Shaped{{5}, {64}, {}, true}, {{3}, {96}, {7}, true},    {{}, {60}, {33}, true},
+        {{2, 9}, {34}, {}, true},                                                           // prime factors above 7
+        {{5}, {22}, {3}, true},      {{9}, {74}, {}, true},     {{2, 3}, {134}, {}, true},  // above 61: convolutions
+        {{}, {268}, {5}, true},      {{3}, {30}, {}, false},                                // too few lines
+        {{}, {64}, {3}, false},      {{}, {64}, {}, true},                                  // lines that are alone
+        {{3}, {420}, {}, true},      {{2}, {8192}, {}, true},   {{}, {16, 16}, {}, true},
+        {{3}, {20, 64}, {}, true},   {{}, {32, 42}, {}, true},  {{2}, {2, 128}, {}, true},
+        {{2}, {128, 4}, {}, true},   {{2}, {8, 8}, {}, true},   {{2}, {26, 22}, {}, true},
+        {{2}, {67, 8}, {}, true},    {{2}, {8, 134}, {}, true}, {{}, {4, 8}, {}, false}}) {  // too small
     ExpectAgreement(s, {"FFT", "IFFT", "RFFT", "IRFFT"});
   }
   ExpectAgreement({{}, {32, 27}, {}, true}, {"FFT", "IFFT"});
@@ -97,7 +92,7 @@ TEST(Fourier, OtherTransformsAreByDimensions) {
     ExpectAgreement(s, {"FFT", "IRFFT"});
   }
   ExpectAgreement({{4}, {6, 45}, {}, true}, {"RFFT", "IRFFT"});  // real ones of an odd length
-  ExpectAgreement({{4}, {254}, {}, true}, {"FFT", "RFFT"});      // a large prime factor, by a convolution
+  ExpectAgreement({{4}, {2062}, {}, true}, {"FFT", "RFFT"});     // a prime factor too large for one call
 }
 // Each transform is a call, so what a program transforms again and again needs no code of its own.
 TEST(Fourier, TransformsNeedNoKernels) {
@@ -149,20 +144,45 @@ struct Table {
     int64_t rest = length.n;
     for (const int r : radices) {
       length.radix[length.n_passes++] = r;
+      for (int64_t j = 0; j < r && r > cpu::kFftOwnRadix; ++j) Add(Turn(j, r), rotations);
       for (int64_t p = 0; p < rest / r; ++p) {
         for (int k = 1; k < r; ++k) Add(Turn(p * k, rest), rotations);
       }
       rest /= r;
     }
-    for (int64_t k = 0; k <= length.n / 2; ++k) Add(Turn(k, 2 * length.n), turns);
+    SetTurns(length.n);
     length.rotations = rotations.data();
+  }
+  // Of n elements, by a convolution of the length of `radices`.
+  Table(int64_t n, const std::vector<int>& radices) : Table(radices) {
+    const auto m = static_cast<size_t>(length.n);
+    std::vector<Complex> conjugates(m);
+    for (int64_t j = 0; j < n; ++j) {
+      const Complex turn = Turn(j * j % (2 * n), 2 * n);
+      Add(turn, chirp_turns);
+      conjugates[static_cast<size_t>(j)] = conjugates[(m - static_cast<size_t>(j)) % m] = std::conj(turn);
+    }
+    for (size_t k = 0; k < m; ++k) {
+      Complex sum = 0;
+      for (size_t j = 0; j < m; ++j) sum += conjugates[j] * Turn(static_cast<int64_t>(j * k), length.n);
+      Add(sum / static_cast<double>(m), filter);
+    }
+    chirp = {n, chirp_turns.data(), filter.data()};
+    SetTurns(n);
+  }
+  void SetTurns(int64_t n) {
+    turns.clear();
+    for (int64_t k = 0; k <= n / 2; ++k) Add(Turn(k, 2 * n), turns);
   }
   static void Add(Complex z, std::vector<T>& to) {
     to.push_back(static_cast<T>(z.real()));
     to.push_back(static_cast<T>(z.imag()));
   }
+  int64_t n() const { return chirp.n == 0 ? length.n : chirp.n; }
+
   cpu::FftLength length;
-  std::vector<T> rotations, turns;
+  cpu::FftChirp chirp;
+  std::vector<T> rotations, turns, chirp_turns, filter;
 };
 
 // Parts of lines, of `elements` each, side by side (`adjacent`) or one after the other.
@@ -178,12 +198,15 @@ struct Place {
   }
 };
 
+std::vector<Complex> TurnsOf(int64_t n, bool inverse) {
+  std::vector<Complex> turns;
+  for (int64_t j = 0; j < n; ++j) turns.push_back(inverse ? std::conj(Turn(j, n)) : Turn(j, n));
+  return turns;
+}
 // Element k of the transform of the complex elements `x`.
-Complex Transformed(const std::vector<Complex>& x, int64_t k, bool inverse) {
-  const auto n = static_cast<int64_t>(x.size());
+Complex Transformed(const std::vector<Complex>& x, int64_t k, const std::vector<Complex>& turns) {
   Complex sum = 0;
-  for (int64_t j = 0; j < n; ++j)
-    sum += x[static_cast<size_t>(j)] * (inverse ? std::conj(Turn(j * k, n)) : Turn(j * k, n));
+  for (size_t j = 0; j < x.size(); ++j) sum += x[j] * turns[j * static_cast<size_t>(k) % x.size()];
   return sum;
 }
 // A line, as all the complex elements that it stands for.
@@ -201,10 +224,9 @@ std::vector<Complex> LineOf(const std::vector<T>& data, const Place& p, int64_t 
 }
 
 template <typename T>
-void ExpectLines(const InstructionSet& set, const std::vector<int>& radices, cpu::FftKind kind, bool inverse,
-                 int64_t lines, bool in_adjacent, bool out_adjacent) {
-  const Table<T> table(radices);
-  const int64_t half = table.length.n, n = kind == cpu::FftKind::kComplex ? half : 2 * half;
+void ExpectLines(const InstructionSet& set, const Table<T>& table, cpu::FftKind kind, bool inverse, int64_t lines,
+                 bool in_adjacent, bool out_adjacent) {
+  const int64_t half = table.n(), n = kind == cpu::FftKind::kComplex ? half : 2 * half;
   const auto place = [&](bool real, bool spectrum, bool adjacent) {
     return Place{real ? 1 : 2, spectrum ? half + 1 : n, lines, adjacent};
   };
@@ -212,9 +234,10 @@ void ExpectLines(const InstructionSet& set, const std::vector<int>& radices, cpu
   const Place out = place(kind == cpu::FftKind::kToReal, kind == cpu::FftKind::kFromReal, out_adjacent);
   const Numbers random = Random(static_cast<size_t>(in.size()), static_cast<unsigned>(n));
   std::vector<T> x(random.begin(), random.end()), y(static_cast<size_t>(out.size()), T{-7});
-  AlignedElements<T> scratch(cpu::FftScratch(half));
+  AlignedElements<T> scratch(cpu::FftScratch(table.length.n));
   cpu::FftLines f;
   f.length = table.length;
+  f.chirp = table.chirp;
   f.kind = kind;
   f.inverse = inverse;
   f.f64 = sizeof(T) == 8;
@@ -226,10 +249,11 @@ void ExpectLines(const InstructionSet& set, const std::vector<int>& radices, cpu
   f.scratch = scratch.data();
   set.lines(f);
   const double tolerance = static_cast<double>(n) * (sizeof(T) == 8 ? 1e-15 : 1e-6);
+  const std::vector<Complex> turns = TurnsOf(n, inverse);
   for (int64_t i = 0; i < lines; ++i) {
     const std::vector<Complex> line = LineOf(x, in, i, n);
     for (int64_t k = 0; k < out.elements; ++k) {
-      const Complex want = Transformed(line, k, inverse) * 0.5;
+      const Complex want = Transformed(line, k, turns) * 0.5;
       const auto at = static_cast<size_t>(out.at(i, k));
       ASSERT_NEAR(static_cast<double>(y[at]), want.real(), tolerance) << "line " << i << " element " << k;
       if (out.parts == 2) {
@@ -240,16 +264,17 @@ void ExpectLines(const InstructionSet& set, const std::vector<int>& radices, cpu
 }
 
 template <typename T>
-void ExpectEveryKind(const InstructionSet& set, const std::vector<int>& radices) {
+void ExpectEveryKind(const InstructionSet& set, const Table<T>& table) {
   for (const int64_t lines : {1, 5, 16, 19}) {
     for (int way = 0; way < 4; ++way) {
-      SCOPED_TRACE(set.name + " first " + std::to_string(radices[0]) + " of " + std::to_string(radices.size()) + ", " +
+      SCOPED_TRACE(set.name + " first " + std::to_string(table.length.radix[0]) + " of " +
+                   std::to_string(table.length.n_passes) + ", " + std::to_string(table.n()) + " elements, " +
                    std::to_string(lines) + " lines, way " + std::to_string(way));
       const bool in = (way & 1) != 0, out = (way & 2) != 0;
-      ExpectLines<T>(set, radices, cpu::FftKind::kComplex, false, lines, in, out);
-      ExpectLines<T>(set, radices, cpu::FftKind::kComplex, true, lines, in, out);
-      ExpectLines<T>(set, radices, cpu::FftKind::kFromReal, false, lines, in, out);
-      ExpectLines<T>(set, radices, cpu::FftKind::kToReal, true, lines, in, out);
+      ExpectLines<T>(set, table, cpu::FftKind::kComplex, false, lines, in, out);
+      ExpectLines<T>(set, table, cpu::FftKind::kComplex, true, lines, in, out);
+      ExpectLines<T>(set, table, cpu::FftKind::kFromReal, false, lines, in, out);
+      ExpectLines<T>(set, table, cpu::FftKind::kToReal, true, lines, in, out);
     }
   }
 }
@@ -257,9 +282,25 @@ TEST(Fourier, LinesOfEveryRadixAndPlace) {
   for (const InstructionSet& set : InstructionSets()) {
     for (const int first : {2, 3, 4, 5, 7, 8}) {
       for (const std::vector<int>& radices : {std::vector<int>{first}, {first, 4}, {3, first}, {first, 2, 5}}) {
-        ExpectEveryKind<float>(set, radices);
-        ExpectEveryKind<double>(set, radices);
+        ExpectEveryKind<float>(set, Table<float>(radices));
+        ExpectEveryKind<double>(set, Table<double>(radices));
       }
+    }
+  }
+}
+TEST(Fourier, LinesOfPrimeRadices) {
+  for (const InstructionSet& set : InstructionSets()) {
+    for (const std::vector<int>& radices : {std::vector<int>{11}, {13, 4}, {3, 17}, {61}}) {
+      ExpectEveryKind<float>(set, Table<float>(radices));
+      ExpectEveryKind<double>(set, Table<double>(radices));
+    }
+  }
+}
+TEST(Fourier, LinesOfAnyLengthByConvolution) {
+  for (const InstructionSet& set : InstructionSets()) {
+    for (const auto& [n, radices] : {std::pair<int64_t, std::vector<int>>{67, {5, 3, 3, 3}}, {2, {3}}, {37, {8, 11}}}) {
+      ExpectEveryKind<float>(set, Table<float>(n, radices));
+      ExpectEveryKind<double>(set, Table<double>(n, radices));
     }
   }
 }
