@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "flat_kernel.h"
 #include "forms.h"
 #include "launch_shape.h"
 #include "listing.h"
@@ -77,7 +78,9 @@ class Explainer {
  public:
   Explainer(const CodeToRead& code, std::map<std::string, Resources> used) : code_(code), used_(std::move(used)) {}
 
-  void Kernel(const ricci_kernel_table& k, const std::string& name, const Launch& launch) {
+  void Kernel(const ricci_kernel_table& lowered, const std::string& name, const Launch& launch) {
+    const FlatKernel flat(lowered);
+    const ricci_kernel_table& k = flat.table();
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);
     const auto [team, vector] = SharesOf(k, blocks, ranges, TransposeTileOf(k, blocks, ranges));

@@ -69,6 +69,10 @@ Range IndexRanges::Find(uint32_t v) const {
       const Range &b = ranges_[q.b], &c = ranges_[q.c];
       return b && c ? Range(IndexRange{std::min(b->lo, c->lo), std::max(b->hi, c->hi)}) : Range();
     }
+    case RICCI_S_NEG: {
+      const Range& a = ranges_[q.a];
+      return a && a->lo != INT64_MIN ? Range(IndexRange{-a->hi, -a->lo}) : Range();
+    }
     default:
       return q.op < RICCI_S_COUNT && q.b != 0 && ranges_[q.a] && ranges_[q.b] ? Arithmetic(q) : Range();
   }

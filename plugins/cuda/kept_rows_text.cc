@@ -63,7 +63,7 @@ void KernelPrinter::StoreExact(uint32_t loop) {
   const std::vector<uint8_t> needed = NeededByStores(k_, blocks_, rows_, loop, Need::kPlaces);
   Line("if (aligned && " + any + ") return p;");
   OpenWrittenOut(loop);
-  if (needed[loop] != 0) Let(loop, "i" + std::to_string(loop));
+  if (needed[loop] != 0) Let(loop, FirstOfGroup(loop));
   for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
     if (needed[i] != 0 && vector_.once[i] != 0) Instruction(i);
     if (At(i).op == RICCI_K_STORE) Line(Stored(i) + ";");
@@ -97,7 +97,7 @@ std::string KernelPrinter::KeptPlace(uint32_t i, uint32_t kept) const {
 
 void KernelPrinter::OpenWrittenOut(uint32_t i) {
   const int64_t n = TripsAtOnce(i), groups = GroupsOfThread(i);
-  const std::string group = "g" + std::to_string(i), trip = IsGrouped(i) ? "i" + std::to_string(i) : V(i);
+  const std::string group = "g" + std::to_string(i), trip = IsGrouped(i) ? FirstOfGroup(i) : V(i);
   Line("#pragma unroll");
   Open("for (" + Type(i) + " " + group + " = 0, " + trip + " = " +
        Sum(V(At(i).a), n == 1 ? "lane" : std::to_string(n) + " * lane") + "; " + group + " < " +

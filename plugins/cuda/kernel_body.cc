@@ -130,6 +130,7 @@ std::string KernelPrinter::Identity(uint32_t combiner, uint32_t dtype) {
 
 // Narrow floats are combined in f32 and rounded once.
 void KernelPrinter::Reduce(uint32_t i) {
+  if (team_.OverRows(i) != 0) return Loop(i);  // the sum is that of all rows
   const ricci_inst& q = At(i);
   const uint32_t yield = blocks_.close[i], dtype = codegen::AccumulatorDType(At(yield).dtype);
   const auto combiner = static_cast<uint32_t>(q.imm);
@@ -163,14 +164,29 @@ void KernelPrinter::UnrolledLoop(uint32_t i) {
        " += " + std::to_string(team_.size) + ")");
 }
 
+// Its number among the threads that share the trips of a loop.
+std::string KernelPrinter::LaneOf(uint32_t loop) const {
+  return team_.OverRows(loop) != 0 && team_.size > kWarp ? "(lane % 32)" : "lane";
+}
+
+// Each warp of the team takes a row.
+void KernelPrinter::LoopOverRows(uint32_t i) {
+  const auto [begin, end] = BoundsOf(i);
+  const bool one_warp = team_.size == kWarp;
+  Open("for (" + Type(i) + " " + V(i) + " = " + (one_warp ? begin : Sum(begin, "lane / 32")) + "; " + V(i) + " < " +
+       end + "; " + (one_warp ? "++" + V(i) : V(i) + " += " + std::to_string(team_.size / kWarp)) + ")");
+}
+
 void KernelPrinter::Loop(uint32_t i) {
   if (IsWrittenOut(i)) return WrittenOutLoop(i);
   if (IsGrouped(i)) return GroupedTrips(i);
   if (IsUnrolled(i)) return UnrolledLoop(i);
+  if (IsOverRows(i)) return LoopOverRows(i);
   const auto [begin, end] = BoundsOf(i);
   const bool by_lanes = launch_.lanes > 1 && launch_.loop == i, is_shared = by_lanes || team_.shared[i] != 0;
-  Open("for (" + Type(i) + " " + V(i) + " = " + (is_shared ? Sum(begin, "lane") : begin) + "; " + V(i) + " < " + end +
-       "; " + (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.size) : "++" + V(i)) + ")");
+  Open("for (" + Type(i) + " " + V(i) + " = " + (is_shared ? Sum(begin, LaneOf(i)) : begin) + "; " + V(i) + " < " +
+       end + "; " +
+       (is_shared ? V(i) + " += " + std::to_string(by_lanes ? launch_.lanes : team_.LanesOf(i)) : "++" + V(i)) + ")");
 }
 
 // One thread of a team stores an element that others of it have read, if a run gives operand and result one memory
@@ -256,7 +272,7 @@ std::string KernelPrinter::MultipliedAndAdded(uint32_t product, const std::strin
 void KernelPrinter::Accumulate(uint32_t yield) {
   const ricci_inst& q = At(yield);
   const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
-  const std::string sum = "r" + std::to_string(yield);
+  const std::string sum = "r" + std::to_string(blocks_.close[HolderOf(q.a)]);
   // Of a product that was kept in a register its factors may be gone.
   if (q.imm != 0 && rows_.IsComputed(q.b)) return Line(sum + " = " + MultipliedAndAdded(q.b, sum) + ";");
   Line(sum + " = " +
@@ -267,8 +283,9 @@ void KernelPrinter::Yield(uint32_t i) {
   const ricci_inst& q = At(i);
   const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
   const std::string sum = "r" + std::to_string(i);
-  if (!IsGrouped(q.a) && (in_parts_ || !IsInParts(q.a))) Accumulate(i);
+  if (!IsGrouped(q.a) && !IsOverRows(q.a) && (in_parts_ || !IsInParts(q.a))) Accumulate(i);
   CloseBlock(i);
+  if (HolderOf(q.a) != q.a) return;
   if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
   in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
 }

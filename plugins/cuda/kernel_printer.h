@@ -1,6 +1,7 @@
 // KernelPrinter: writes the text of one kernel (kernel_text.h). Private to the files that write its parts.
 #ifndef RICCI_CUDA_KERNEL_PRINTER_H_
 #define RICCI_CUDA_KERNEL_PRINTER_H_
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -26,9 +27,11 @@ std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k);
 
 class KernelPrinter {
  public:
-  KernelPrinter(const ricci_kernel_table& k, const TextTarget& target, const std::vector<uint8_t>& in_arena,
-                const LineOf& line_of, DeviceText& device)
+  // `flat_reasons`: why the table has other reductions than the kernel as it was lowered (flat_kernel.h).
+  KernelPrinter(const ricci_kernel_table& k, const std::vector<std::string>& flat_reasons, const TextTarget& target,
+                const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device)
       : k_(k),
+        flat_reasons_(flat_reasons),
         in_arena_(in_arena),
         line_of_(line_of),
         device_(device),
@@ -45,7 +48,7 @@ class KernelPrinter {
         divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
     launch_.parts = phases_.parts;
     launch_.parts_bytes = phases_.bytes;
-    launch_.parts_threads = launch_.points * launch_.parts * kBlock;
+    launch_.parts_threads = BlocksOf(team_, launch_.points) * launch_.parts * kBlock;
     if (phases_.of_scans) launch_.blocks = launch_.points * launch_.parts;
     if (tile_->IsUsed()) LaunchTiles();
     if (transposed_.IsUsed()) launch_.tiles = transposed_.tiles();
@@ -119,11 +122,17 @@ class KernelPrinter {
   // Teams that are columns of a block: not all of the last 32 points need be there.
   bool IsCut() const { return team_.columns && launch_.points % kWarp != 0; }
   void ColumnsOfPoints(const std::string& type);
+  void PointOfColumns(const std::string& type);
   void Groups(const std::string& type, const std::string& thread, const std::string& threads);
   // ---- vector_text.cc ----
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
   void GroupedTrips(uint32_t i);
   void Group(uint32_t loop, uint32_t first, uint32_t last);
+  // The number of the first trip of a group; i8 to i64 are types.
+  static std::string FirstOfGroup(uint32_t loop) {
+    const bool is_type = loop == 8 || loop == 16 || loop == 32 || loop == 64;
+    return "i" + std::to_string(loop) + (is_type ? "_" : "");
+  }
   std::string AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const;
   std::string IsAligned() const;
   std::string VectorType(uint32_t i, int64_t n);
@@ -368,6 +377,13 @@ class KernelPrinter {
   static constexpr int64_t kUnrolledTrips = 16;
   bool IsUnrolled(uint32_t loop) const;
   void UnrolledLoop(uint32_t i);
+  std::string LaneOf(uint32_t loop) const;
+  // The loop whose sum a loop adds to: that over its rows, or itself.
+  uint32_t HolderOf(uint32_t loop) const { return team_.OverRows(loop) != 0 ? team_.OverRows(loop) : loop; }
+  bool IsOverRows(uint32_t loop) const {
+    return std::find(team_.over_rows.begin(), team_.over_rows.end(), loop) != team_.over_rows.end();
+  }
+  void LoopOverRows(uint32_t i);
   void Loop(uint32_t i);
   bool HasGroupedTrips() const;  // in the launch that is being written
   bool IsGrouped(uint32_t loop) const { return vector_.size > 1 && vector_.loops[loop] != 0; }
@@ -397,6 +413,7 @@ class KernelPrinter {
   void UpToWarp(uint32_t i, bool with_prefixes);
 
   const ricci_kernel_table& k_;
+  const std::vector<std::string>& flat_reasons_;
   const std::vector<uint8_t>& in_arena_;
   const LineOf& line_of_;
   DeviceText& device_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/updates.h"
+#include "flat_kernel.h"
 #include "kernel_printer.h"
 
 namespace ricci::cuda {
@@ -114,10 +115,14 @@ void KernelPrinter::Groups(const std::string& type, const std::string& thread, c
 
 // All threads of a block go through the same points, since they meet; those beyond the last one repeat it.
 void KernelPrinter::ColumnsOfPoints(const std::string& type) {
-  const std::string points = std::to_string(launch_.points), row = "(" + type + ")(threadIdx.x % 32)";
   Line("const u32 lane = threadIdx.x / 32;");
-  Open("for (" + type + " first = (" + type + ")blockIdx.x * 32; first < " + points + "; first += (" + type +
-       ")gridDim.x * 32)");
+  Open("for (" + type + " first = (" + type + ")blockIdx.x * 32; first < " + std::to_string(launch_.points) +
+       "; first += (" + type + ")gridDim.x * 32)");
+  PointOfColumns(type);
+}
+
+void KernelPrinter::PointOfColumns(const std::string& type) {
+  const std::string points = std::to_string(launch_.points), row = "(" + type + ")(threadIdx.x % 32)";
   if (!IsCut()) return Line("const " + type + " p = first + " + row + ";");
   Line("const bool is_point = first + " + row + " < " + points + ";");
   Line("const " + type + " p = is_point ? first + " + row + " : " + std::to_string(launch_.points - 1) + ";");
@@ -132,6 +137,9 @@ void KernelPrinter::Points() {
   if (team_.size > 1) Decide(std::to_string(team_.size) + " threads for a point: " + team_.reason);
   if (team_.size == 1 && !vector_.of_points) Note("a thread for a point: " + team_.reason);
   if (phases_.parts != 0 && !phases_.of_scans && !in_parts_) Note("second of two launches: combines the parts");
+  for (const std::string& reason : flat_reasons_) {
+    if (phases_.parts == 0 || in_parts_) Decide(reason);
+  }
   if (vector_.size == 1) Note("no vectors: " + vector_.reason);
   if (!transposed_.reason.empty()) Note(transposed_.reason);
   if (HasGroupedTrips()) {
@@ -237,7 +245,8 @@ void KernelPrinter::ForBothAlignments(const std::string& name, const std::string
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const TextTarget& target,
                  const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device, std::string& text,
                  Launch& launch, std::string& error) {
-  KernelPrinter printer(k, target, in_arena, line_of, device);
+  const FlatKernel flat(k);
+  KernelPrinter printer(flat.table(), flat.reasons(), target, in_arena, line_of, device);
   if (!printer.Print(name)) {
     error = printer.error();
     return false;

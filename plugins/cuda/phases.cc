@@ -8,8 +8,6 @@
 namespace ricci::cuda {
 namespace {
 
-constexpr int64_t kMostBlocks = 1 << 10;      // that fill a large GPU
-constexpr int64_t kLeastTrips = kBlock * 16;  // of a part: the longest vector for each thread
 constexpr uint64_t kAlignment = 256;
 
 class Finder {
@@ -18,7 +16,7 @@ class Finder {
       : k_(k), blocks_(blocks), team_(team) {}
 
   Phases Find() {
-    if (team_.size != kBlock || team_.rows.IsUsed()) return {};
+    if ((team_.size != kBlock && !team_.columns) || team_.rows.IsUsed()) return {};
     phases_.trips.resize(k_.n_insts);
     phases_.first.resize(k_.n_insts);
     phases_.place.resize(k_.n_insts);
@@ -26,13 +24,13 @@ class Finder {
     for (uint32_t i = 1; i < k_.n_insts; ++i) available_[i] = IsAvailable(i);
     phases_.of_scans = IsOfScans();
     const uint16_t op = phases_.of_scans ? RICCI_K_SCAN : RICCI_K_REDUCE;
-    int64_t longest = 0;
+    int64_t most = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (k_.insts[i].op != op || !IsApart(i)) continue;
       loops_.push_back(i);
-      longest = std::max(longest, *codegen::TripsOf(k_, i));
+      most = std::max(most, MostParts(i));
     }
-    phases_.parts = std::min(longest / kLeastTrips, kMostBlocks / std::max<int64_t>(points_, 1));
+    phases_.parts = std::min(most, kMostBlocks / std::max<int64_t>(BlocksOf(team_, points_), 1));
     if (phases_.parts < 2) return {};
     for (const uint32_t i : loops_) phases_.of_scans ? TakeScan(i) : TakeReduction(i);
     if (!phases_.of_scans) {
@@ -63,12 +61,33 @@ class Finder {
     if (team_.shared[i] == 0 || blocks_.parent[i] != 0) return false;
     for (uint32_t at = i + 1; at <= blocks_.close[i]; ++at) {
       const ricci_inst& q = k_.insts[at];
-      if (at != blocks_.close[i] && !IsPlain(q.op) && q.op != RICCI_K_CHECK && !IsOfScan(i, q.op)) return false;
+      if (!IsPlain(q.op) && q.op != RICCI_K_CHECK && !IsOfScan(i, q.op) && !IsEndOrRow(i, at)) return false;
       for (const uint32_t operand : Operands(q)) {
         if (operand != 0 && operand < i && available_[operand] == 0) return false;
       }
     }
     return true;
+  }
+  // The end of the loop, or what begins and ends a row that it is over.
+  bool IsEndOrRow(uint32_t loop, uint32_t at) const {
+    const uint16_t op = k_.insts[at].op;
+    const uint32_t row = op == RICCI_K_REDUCE ? at : op == RICCI_K_YIELD ? k_.insts[at].a : 0;
+    return at == blocks_.close[loop] || (row != 0 && team_.OverRows(row) == loop);
+  }
+  uint32_t RowWithin(uint32_t loop) const {
+    for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
+      if (team_.OverRows(i) == loop) return i;
+    }
+    return 0;
+  }
+  // A part of rows has one at least.
+  int64_t MostParts(uint32_t loop) const {
+    const int64_t trips = *codegen::TripsOf(k_, loop);
+    const uint32_t row = RowWithin(loop);
+    if (team_.columns) return trips / kLeastRows;
+    if (row == 0) return trips / kLeastTrips;
+    const ricci_exact elements = ricci_exact_of(trips) * *codegen::TripsOf(k_, row);
+    return std::min(ricci_exact_clamp(elements, 0, INT64_MAX) / kLeastTrips, trips);
   }
   // What only a scan has within: its parts, and stores of its prefixes.
   bool IsOfScan(uint32_t loop, uint16_t op) const {
@@ -99,7 +118,7 @@ class Finder {
     return place;
   }
   void TakeReduction(uint32_t i) {
-    CutTrips(i, kLeastTrips);
+    CutTrips(i, team_.columns ? kRowsTogether : RowWithin(i) != 0 ? 1 : kLeastTrips);
     phases_.place[i] = PlaceFor(codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype));
     NeedAll(i, blocks_.close[i] + 1);
   }
@@ -130,11 +149,17 @@ class Finder {
     for (uint32_t i = k_.n_insts; i-- > 1;) {
       const ricci_inst& q = k_.insts[i];
       const bool is_end = q.op == RICCI_K_YIELD && phases_.trips[q.a] != 0;
-      if (!is_end && phases_.trips[blocks_.parent[i]] != 0) continue;
+      if (!is_end && IsInCut(i)) continue;
       if (!IsPlain(q.op)) phases_.second[i] = 1;
       if (phases_.second[i] == 0 || is_end || phases_.trips[i] != 0) continue;
       for (const uint32_t operand : Operands(q)) phases_.second[operand] = 1;
     }
+  }
+
+  bool IsInCut(uint32_t i) const {
+    uint32_t block = blocks_.parent[i];
+    while (block != 0 && phases_.trips[block] == 0) block = blocks_.parent[block];
+    return block != 0;
   }
 
   const ricci_kernel_table& k_;

@@ -1,5 +1,6 @@
 // Phases: whether long reductions or scans of few points are computed by many blocks, in two launches. Of a reduction
-// each block reduces a part of the trips in the first, and in the second one block for a point combines what they left.
+// each block reduces a part of the trips in the first, and in the second one block for a point (or for the points of
+// columns) combines what they left.
 // Of a scan each block combines a part of the trips in the first; in the second it combines what was left of the parts
 // before its own, and scans its part from there on. The parts depend on shapes alone, so results have the same bits in
 // every run.
@@ -17,6 +18,11 @@
 
 namespace ricci::cuda {
 
+inline constexpr int64_t kMostBlocks = 1 << 10;      // that fill a large GPU
+inline constexpr int64_t kLeastTrips = kBlock * 16;  // of a part: the longest vector for each thread
+// Of a part of columns: 64 for each thread, and a multiple of those that its threads take together.
+inline constexpr int64_t kLeastRows = 1 << 9, kRowsTogether = 1 << 7;
+
 struct Phases {
   int64_t parts = 0;                   // of each reduction or scan; 0: one launch
   bool of_scans = false;               // scans are in parts, else reductions
@@ -26,6 +32,10 @@ struct Phases {
   std::vector<uint64_t> place;
   uint64_t bytes = 0;  // of all results of parts
 };
+// Of a launch that is not in parts.
+inline int64_t BlocksOf(const Team& team, int64_t points) {
+  return team.columns ? (points + kWarp - 1) / kWarp : points;
+}
 Phases PhasesOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team);
 
 }  // namespace ricci::cuda

@@ -12,10 +12,16 @@ void KernelPrinter::PointsInParts(const std::string& type) {
              ? "second of two launches: a block for each part, which combines those before it, then scans its own"
              : "first of two launches: " + parts + " parts of each " + (phases_.of_scans ? "scan" : "reduction") +
                    ", a block for each");
-  Line("const u32 lane = threadIdx.x;");
-  Open("for (u32 group = blockIdx.x; group < " + std::to_string(launch_.points * phases_.parts) +
+  Line(team_.columns ? "const u32 lane = threadIdx.x / 32;" : "const u32 lane = threadIdx.x;");
+  Open("for (u32 group = blockIdx.x; group < " + std::to_string(BlocksOf(team_, launch_.points) * phases_.parts) +
        "; group += gridDim.x)");
-  if (k_.domain_rank > 0) Line("const " + type + " p = (" + type + ")(group / " + parts + ");");
+  const std::string block = "(" + type + ")(group / " + parts + ")";
+  if (team_.columns) {
+    Line("const " + type + " first = " + block + " * 32;");
+    PointOfColumns(type);
+  } else if (k_.domain_rank > 0) {
+    Line("const " + type + " p = " + block + ";");
+  }
   Line("const " + type + " part = (" + type + ")(group % " + parts + ");");
 }
 
@@ -41,14 +47,16 @@ std::string KernelPrinter::PartsOfReduction(uint32_t reduce, const std::string& 
 }
 
 void KernelPrinter::StorePart(uint32_t reduce) {
-  Line("if (lane == 0) " + PartsOfReduction(reduce, "group") + " = r" + std::to_string(blocks_.close[reduce]) + ";");
+  const std::string number = team_.columns ? "(u32)p * " + std::to_string(phases_.parts) + " + (u32)part" : "group";
+  Line((IsCut() ? "if (lane == 0 && is_point) " : "if (lane == 0) ") + PartsOfReduction(reduce, number) + " = r" +
+       std::to_string(blocks_.close[reduce]) + ";");
 }
 
 // Up to the end of the loop, which YIELD closes.
 void KernelPrinter::CombineParts(uint32_t reduce) {
   const uint32_t yield = blocks_.close[reduce];
   const std::string sum = "r" + std::to_string(yield), parts = std::to_string(phases_.parts);
-  Open("for (u32 part = lane; part < " + parts + "; part += " + std::to_string(kBlock) + ")");
+  Open("for (u32 part = lane; part < " + parts + "; part += " + std::to_string(team_.size) + ")");
   Line(sum + " = " +
        Combined(static_cast<uint32_t>(At(reduce).imm), codegen::AccumulatorDType(At(yield).dtype), sum,
                 PartsOfReduction(reduce, "(u32)p * " + parts + " + part")) +

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/reduction_nests.h"
+
 namespace ricci::cuda {
 namespace {
 
@@ -64,17 +66,40 @@ class Finder {
     const bool scan = q.op == RICCI_K_SCAN, apart = q.op == RICCI_K_REDUCE || (q.op == RICCI_K_FOR && q.imm == 1);
     if ((!apart && !scan) || team_.inside[i] != 0) return;
     const std::optional<int64_t> trips = codegen::TripsOf(k_, i);
-    if (!trips || *trips < kShortLoop || (scan && !StoresBetweenTrips(i))) return;
+    const uint32_t row = RowWithin(i);
+    if (row == 0 && (!trips || *trips < kShortLoop || (scan && !StoresBetweenTrips(i)))) return;
+    if (row != 0) ShareRows(i, row);
     team_.shared[i] = 1;
-    longest_ = std::max(longest_, *trips);
-    codegen::Strides strides(k_, i, blocks_.close[i], nullptr);
-    for (uint32_t at = i + 1; at < blocks_.close[i]; ++at) {
+    const ricci_exact elements = ricci_exact_of(*trips) * (row != 0 ? *codegen::TripsOf(k_, row) : 1);
+    longest_ = std::max(longest_, ricci_exact_clamp(elements, 0, INT64_MAX));
+    const uint32_t along = row != 0 ? row : i;
+    codegen::Strides strides(k_, along, blocks_.close[along], nullptr);
+    for (uint32_t at = along + 1; at < blocks_.close[along]; ++at) {
       if (k_.insts[at].op != RICCI_K_LOAD) continue;
       in_order_ |= strides.Of(k_.insts[at].a) == 1 || (scan && strides.Of(k_.insts[at].a) == -1);
       across_ |= strides.Of(k_.insts[at].a) != 0 && across_points_ && across_points_->Of(k_.insts[at].a) == 1;
     }
     all_outside_ &= parent == 0;
     scans_ |= scan;
+  }
+
+  // The reduction along a row that this one is over, if lanes may share it; 0: there is none.
+  uint32_t RowWithin(uint32_t outer) const {
+    if (k_.insts[outer].op != RICCI_K_REDUCE || !codegen::TripsOf(k_, outer)) return 0;
+    const std::vector<uint32_t> within = codegen::ReductionsWithin(k_, blocks_, outer);
+    if (within.size() != 1 || !codegen::ReductionsWithin(k_, blocks_, within[0]).empty()) return 0;
+    const uint32_t row = within[0];
+    if (codegen::TripsOf(k_, row).value_or(0) < kLeastRow) return 0;
+    codegen::Strides strides(k_, row, blocks_.close[row], nullptr);
+    for (uint32_t i = row + 1; i < blocks_.close[row]; ++i) {
+      if (k_.insts[i].op == RICCI_K_LOAD && strides.Of(k_.insts[i].a) == 1) return row;
+    }
+    return 0;
+  }
+  void ShareRows(uint32_t outer, uint32_t row) {
+    team_.over_rows.resize(k_.n_insts);
+    team_.over_rows[row] = outer;
+    team_.shared[row] = 1;
   }
 
   // Where all threads of a team meet: its stores are in no other block.

@@ -18,6 +18,8 @@
 namespace ricci::cuda {
 
 inline constexpr int64_t kWarp = 32, kBlock = 256;
+inline constexpr int64_t kLeastRow =
+    kWarp * 16;  // elements that are worth a loop of a warp: four vectors for each lane
 
 // Of the private arrays of a thread. The hardware has 512 KB, but the driver keeps them for all threads that can be
 // resident, whatever is launched, and for as long as the context lives: 4 KB are 1.1 GB of an H100 (80 GB, 2,048
@@ -31,8 +33,15 @@ struct Team {
   bool columns = false;         // the block has the teams of kWarp points, a thread of each in a row
   std::vector<uint8_t> shared;  // by instruction: a loop that the team shares
   std::vector<uint8_t> inside;  // by instruction: it is in such a loop
-  KeptRows rows;                // what these loops keep in registers
-  std::string reason;           // also why it is one thread, for people
+  // By instruction: of a reduction along a row, the one over rows around it (codegen/flat_reductions.h). The warps of a
+  // team share rows, the lanes of each the elements of one; each thread has one sum of all its elements.
+  std::vector<uint32_t> over_rows;
+  KeptRows rows;       // what these loops keep in registers
+  std::string reason;  // also why it is one thread, for people
+
+  uint32_t OverRows(uint32_t row) const { return over_rows.empty() ? 0 : over_rows[row]; }  // 0: it is no row
+  // Threads that share the trips of a loop.
+  int64_t LanesOf(uint32_t loop) const { return OverRows(loop) != 0 ? kWarp : size; }
 
   static Team Alone(const ricci_kernel_table& k, std::string reason);
 };

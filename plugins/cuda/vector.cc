@@ -63,7 +63,7 @@ class Finder {
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (team_.shared[i] == 0 || k_.insts[i].op == RICCI_K_SCAN) continue;
       const int64_t trips = codegen::TripsOf(k_, i).value_or(0);
-      if (trips % vector_.size != 0 || trips / vector_.size < team_.size) continue;
+      if (trips % vector_.size != 0 || trips / vector_.size < team_.LanesOf(i)) continue;
       if (codegen::ConstantOf(k_, k_.insts[i].a).value_or(1) % vector_.size != 0) continue;
       vector_.loops[i] = Take(i, i + 1, blocks_.close[i]);
       any |= vector_.loops[i] != 0;

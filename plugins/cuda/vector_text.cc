@@ -50,17 +50,17 @@ void KernelPrinter::GroupedPoints(const std::string& type, const std::string& th
 bool KernelPrinter::HasGroupedTrips() const {
   if (vector_.size == 1 || vector_.of_points) return false;
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    if (IsGrouped(i) && in_parts_ == IsInParts(i)) return true;
+    if (IsGrouped(i) && in_parts_ == IsInParts(HolderOf(i))) return true;
   }
   return false;
 }
 
 // Trip `i7` and those after it are a group.
 void KernelPrinter::GroupedTrips(uint32_t i) {
-  const std::string n = std::to_string(vector_.size), first = "i" + std::to_string(i);
+  const std::string n = std::to_string(vector_.size), first = FirstOfGroup(i);
   const auto [begin, end] = BoundsOf(i);
-  Open("for (" + Type(i) + " " + first + " = " + Sum(begin, n + " * lane") + "; " + first + " < " + end + "; " + first +
-       " += " + std::to_string(vector_.size * team_.size) + ")");
+  Open("for (" + Type(i) + " " + first + " = " + Sum(begin, n + " * " + LaneOf(i)) + "; " + first + " < " + end + "; " +
+       first + " += " + std::to_string(vector_.size * team_.LanesOf(i)) + ")");
   Group(i, i + 1, blocks_.close[i]);
 }
 
@@ -112,7 +112,7 @@ std::string KernelPrinter::Stored(uint32_t i) {
 // What a group reads, each of its points or trips, what it writes.
 void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
-  const std::string index = "i" + std::to_string(loop);
+  const std::string index = FirstOfGroup(loop);
   std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
   if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
   const bool is_bare = rows_.IsUsed() && (rows_.bare[loop] != 0 || needed[loop] == 0);

@@ -36,6 +36,23 @@ TEST_F(ColumnSums, OfManyRows) {
   }
 }
 
+// Few columns of many rows are in parts; not all of the last 32 columns need be there.
+TEST_F(ColumnSums, InParts) {
+  struct {
+    int64_t rows, columns;
+    bool is_in_parts;
+  } constexpr kCases[] = {
+      {1024, 64, true}, {1500, 40, true}, {2048, 33, true}, {1023, 64, false}, {1024, 32 * 513, false}};
+  for (const auto& [rows, columns, is_in_parts] : kCases) {
+    const Program f = Of(rows, columns, kShifted);
+    const std::string text = runner_.Dump(f, "source", "cuda");
+    EXPECT_EQ(text.find("first of two launches") != text.npos, is_in_parts) << text;
+    if (columns > 64) continue;
+    for (const uint64_t shift : {0, 1}) ExpectSameBytes(f, {.shift = shift});
+    ExpectSameBytes(Of(rows, columns, kShifted, "reduce_max"));
+  }
+}
+
 // The code that it takes is bounded.
 TEST_F(ColumnSums, OfMuchWork) {
   std::string equations = "  %e0: T = add(%x, %x)\n";

@@ -50,6 +50,20 @@ Values Masked(const Values& in) { return {select(in[0], in[1], mul(in[1], 0.5))}
 // ---- rows and columns ----
 Values ColumnSum(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
 Values Total(const Values& in) { return {reduce_sum(in[0], Shape{0})}; }
+Values Total2(const Values& in) { return {reduce_sum(in[0], Shape{0, 1})}; }
+Values Amax2(const Values& in) { return {Emit1("reduce_max", {abs(in[0])}, {{"axes", Shape{0, 1}}})}; }
+Values MeanSquaredError(const Values& in) {
+  const Value d = sub(in[0], in[1]);
+  return {mul(reduce_sum(mul(d, d), Shape{0, 1}), 1.0 / static_cast<double>(in[0].dim(0) * in[0].dim(1)))};
+}
+Values BatchStats(const Values& in) {  // of channels: [batch, channel, height, width]
+  const Value x = in[0];
+  const Shape axes{0, 2, 3};
+  const double share = 1.0 / static_cast<double>(x.dim(0) * x.dim(2) * x.dim(3));
+  const Value mean = mul(reduce_sum(x, axes), share);
+  const Value d = sub(x, broadcast_in_dim(mean, x.shape(), Shape{1}));
+  return {mean, mul(reduce_sum(mul(d, d), axes), share)};
+}
 Values Running(const Values& in) { return {cumsum(in[0], 0, /*reverse=*/false)}; }
 Values Transposed(const Values& in) { return {transpose(in[0], Shape{1, 0})}; }
 Values GatherRows(const Values& in) {
@@ -117,6 +131,10 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"layernorm", of({rows}, bench::Layernorm)},
           {"column_sum", of({rows}, ColumnSum)},
           {"total", of({line}, Total)},
+          {"total2", of({square}, Total2)},
+          {"mse", of({square, square}, MeanSquaredError)},
+          {"amax2", of({square}, Amax2)},
+          {"batch_stats", of({{{64, 64, 56, 56}}}, BatchStats)},
           {"running_total", of({line}, Running)},
           {"transpose", of({square}, Transposed)},
           {"gather_rows", of({rows, {{8192, 1}, DType::kI32}}, GatherRows)},
