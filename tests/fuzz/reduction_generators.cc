@@ -31,6 +31,29 @@ void Reduce(Draft& d) {
   const Shape axes = SomeAxes(d, x.rank());
   d.Emit(r.name, {x}, {{"axes", axes}});
 }
+// Of so many elements over several dimensions that threads share them, seen in several orders: all of them follow each
+// other in memory, rows of them do, or none.
+void LongReduce(Draft& d) {
+  constexpr int64_t kSizes[] = {2, 3, 4, 7, 8, 16, 31, 32, 33, 64, 100, 128, 512, 520, 600};
+  constexpr std::string_view kNames[] = {"reduce_sum", "reduce_sum", "reduce_max", "reduce_min"};
+  Shape shape(At(d.dice().Between(2, 4)));
+  for (int64_t& n : shape) n = d.dice().Pick(kSizes);
+  while (ElementCount(shape) > d.palette().max_elements) *std::max_element(shape.begin(), shape.end()) /= 2;
+  Value x = d.Of(d.SomeDType(kNumbers), shape);
+  const int64_t view = d.dice().Below(6), rank = x.rank(), axis = d.dice().Below(rank);
+  Shape order = rules::Range(rank), none(At(rank), 0), low = none;
+  d.dice().Shuffle(order);
+  low[At(axis)] = d.dice().Between(-1, 2);
+  if (view == 0) x = lax::transpose(x, order);
+  if (view == 1) x = lax::rev(x, Shape{axis});
+  if (view == 2) x = lax::slice_in_dim(x, x.dim(axis) / 3, x.dim(axis), axis);
+  if (view == 3) x = lax::pad(x, d.Of(x.dtype(), {}), low, none, none);
+  if (view == 4) x = lax::add(x, lax::broadcast_in_dim(d.Of(x.dtype(), Shape{x.dim(axis)}), x.shape(), Shape{axis}));
+  Shape axes = rules::Range(rank);
+  d.dice().Shuffle(axes);
+  axes.resize(At(d.dice().Between(2, rank)));
+  d.Emit(d.dice().Pick(kNames), {x}, {{"axes", axes}});
+}
 void ArgReduce(Draft& d) {
   const Value x = d.Find(kOrdered, [](const ArrayType& t) { return t.rank() > 0 && t.elements() > 0; });
   if (x.is_none()) return;
@@ -174,9 +197,10 @@ void MatrixProduct(Draft& d) {
   d.Emit("dot_general", {x, y}, {{"lhs_contract", lc}, {"rhs_contract", rc}});
 }
 
-constexpr Generator kGenerators[] = {
-    {8, true, Reduce},     {2, true, ArgReduce}, {4, true, Cumulative}, {2, true, Sort},          {1, true, TopK},
-    {1, true, ApproxTopK}, {1, true, RaggedDot}, {4, true, DotGeneral}, {2, true, MatrixProduct}, {1, false, Unrolled}};
+constexpr Generator kGenerators[] = {{8, true, Reduce},        {3, true, LongReduce}, {2, true, ArgReduce},
+                                     {4, true, Cumulative},    {2, true, Sort},       {1, true, TopK},
+                                     {1, true, ApproxTopK},    {1, true, RaggedDot},  {4, true, DotGeneral},
+                                     {2, true, MatrixProduct}, {1, false, Unrolled}};
 
 // ---- random keys ----
 constexpr DTypeSet kKeys = SetOf(DType::kKey);
