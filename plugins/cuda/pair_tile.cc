@@ -1,6 +1,7 @@
 #include "pair_tile.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ricci::cuda {
 namespace {
@@ -17,7 +18,7 @@ int64_t PairsOf(const Tile& t) {
 
 // Boxes of other lengths than the tile's own are made of rows (columns) that are one dimension.
 bool HaveParts(const TileProduct& p) {
-  return std::any_of(p.operands.begin(), p.operands.end(), [](const TileOperand& o) {
+  return std::any_of(std::begin(p.operands), std::end(p.operands), [](const TileOperand& o) {
     return std::any_of(o.form.dimensions.begin(), o.form.dimensions.end(), [](const TensorForm::Dimension& d) {
       return d.along == TensorForm::Along::kSide && !(d.inner == 1 && d.is_outermost);
     });
