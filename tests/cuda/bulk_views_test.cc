@@ -226,4 +226,20 @@ TEST_F(BulkViews, AreRefused) {
   }
 }
 
+// Of arrays that no GPU has room for, whose batches are so many rows of 128 bytes from each other.
+TEST_F(BulkViews, DistancesAreBelow2To40) {
+  const auto said = [this](int64_t rows) {
+    const Program f = Of("program f(%x: T[48," + std::to_string(rows) +
+                             ",K], %y: T[48,K,C]) {\n  %a: T[48,R,K] = slice(%x) start_indices=[0,0,0] "
+                             "limit_indices=[48,128,64] strides=[1,1,1]\n  %z: S[48,R,C] = dot_general(%a, %y) "
+                             "lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0] "
+                             "preferred_element_type=S\n  return %z\n}",
+                         {128, 16, 64}, "bf16");
+    return runner_.Dump(f, "decisions", "cuda");
+  };
+  constexpr int64_t kMost = int64_t{1} << 33;
+  EXPECT_NE(said(kMost - 8).find("the GPU copies boxes of both factors"), std::string::npos) << said(kMost - 8);
+  EXPECT_NE(said(kMost).find("no tensor map: a distance is 2^40 bytes or more"), std::string::npos) << said(kMost);
+}
+
 }}  // namespace ricci::testing
