@@ -59,7 +59,7 @@ TEST_F(NestedReductions, OfAllElements) {
 TEST_F(NestedReductions, OfRows) {
   constexpr Case kCases[] = {{"16,3,24,24", "3", "0,2,3", kRows, true}, {"5,2,23,24", "2", "0,2,3", kRows, false},
                              {"9,300,514", "300", "0,2", kRows, false}, {"4,2,3,515", "2", "0,2,3", kRows, false},
-                             {"5,2,64,64", "2", "0,2,3", kRows, true}, {"4,3,2,6,512", "3,6", "0,2,4", kRows, false},
+                             {"5,2,64,64", "2", "0,2,3", kRows, true},  {"4,3,2,6,512", "3,6", "0,2,4", kRows, false},
                              {"40,3,600", "", "0,1,2", kRows, true}};
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.shape);
