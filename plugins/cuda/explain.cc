@@ -79,7 +79,7 @@ class Explainer {
   Explainer(const CodeToRead& code, std::map<std::string, Resources> used) : code_(code), used_(std::move(used)) {}
 
   void Kernel(const ricci_kernel_table& lowered, const std::string& name, const Launch& launch) {
-    const FlatKernel flat(lowered);
+    const FlatKernel flat(lowered, code_.compiler.target());
     const ricci_kernel_table& k = flat.table();
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);

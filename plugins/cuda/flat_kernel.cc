@@ -14,12 +14,13 @@ constexpr codegen::FlatLimits kLimits = {.least_trips = kWarp,
 
 }  // namespace
 
-FlatKernel::FlatKernel(const ricci_kernel_table& k) : k_(k), flat_(k, kLimits), is_flat_(IsShared()) {}
+FlatKernel::FlatKernel(const ricci_kernel_table& k, const TextTarget& target)
+    : k_(k), flat_(k, kLimits), is_flat_(IsShared(target)) {}
 
-bool FlatKernel::IsShared() const {
+bool FlatKernel::IsShared(const TextTarget& target) const {
   if (!flat_.IsChanged()) return false;
   const codegen::Blocks blocks(k_), flat_blocks(flat_.table());
-  if (TileOf(k_, blocks, IndexRanges(k_), TileKind::kRegisters).IsUsed()) return false;
+  if (TileOf(k_, blocks, IndexRanges(k_), target).IsUsed()) return false;
   return TeamOf(flat_.table(), flat_blocks, /*may_keep_rows=*/false).size > 1;
 }
 

@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "codegen/flat_reductions.h"
+#include "text_target.h"
 
 namespace ricci::cuda {
 
 class FlatKernel {
  public:
   // `k` must live as long.
-  explicit FlatKernel(const ricci_kernel_table& k);
+  FlatKernel(const ricci_kernel_table& k, const TextTarget& target);
   const ricci_kernel_table& table() const { return is_flat_ ? flat_.table() : k_; }
   const std::vector<std::string>& reasons() const { return is_flat_ ? flat_.reasons() : none_; }
 
  private:
-  bool IsShared() const;
+  bool IsShared(const TextTarget& target) const;
 
   const ricci_kernel_table& k_;
   const codegen::FlatReductions flat_;

@@ -245,7 +245,7 @@ void KernelPrinter::ForBothAlignments(const std::string& name, const std::string
 bool PrintKernel(const ricci_kernel_table& k, const std::string& name, const TextTarget& target,
                  const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device, std::string& text,
                  Launch& launch, std::string& error) {
-  const FlatKernel flat(k);
+  const FlatKernel flat(k, target);
   KernelPrinter printer(flat.table(), flat.reasons(), target, in_arena, line_of, device);
   if (!printer.Print(name)) {
     error = printer.error();
