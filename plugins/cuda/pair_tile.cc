@@ -30,7 +30,7 @@ std::string WhyNot(const Tile& t) {
   if (t.products.size() != 1) return "it has " + N(static_cast<int64_t>(t.products.size())) + " products";
   if (HaveParts(t.products[0])) return "its rows or columns are several dimensions";
   if (t.size.cuts != 1) return "its sums are cut into parts";
-  if (t.size.step != kStep) return "its sums are short";
+  if (t.size.step != kStep || t.products[0].trips < least_trips_of_pairs) return "its sums are short";
   const int64_t pairs = PairsOf(t), computed = pairs * PairTile::kBlocks * PairTile::kRows * PairTile::kColumns;
   // In all turns together three of four blocks must have work.
   if (CeilDiv(pairs, kPairsAtOnce) * kPairsAtOnce * 3 > pairs * 4) {

@@ -12,6 +12,10 @@
 
 namespace ricci::cuda {
 
+// Shorter sums keep the other form: to store a tile takes as long as about 300 trips of it, in which no other block of
+// the processor multiplies. Tests of small products lower it.
+inline int64_t least_trips_of_pairs = 1024;
+
 struct PairTile {
   static constexpr int64_t kBlocks = 2, kGroups = 2, kStages = 4;
   static constexpr int64_t kRows = kRowsOfWarpgroup * kGroups, kColumns = 256;  // of a block

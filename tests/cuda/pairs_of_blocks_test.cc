@@ -1,13 +1,22 @@
 // Products by pairs of blocks (plugins/cuda/pair_tile.h) on the simulated GPU: the same bytes as the other backends in
 // each layout, at all edges and in other orders of threads; and the other form where they cannot be.
 #include "cuda/tile_programs.h"
+#include "pair_tile.h"
 
 namespace ricci::testing { namespace {
 
 class PairsOfBlocks : public Tiles {
  protected:
-  PairsOfBlocks() { CheckAll(false); }
-  ~PairsOfBlocks() override { CheckAll(true); }
+  const int64_t least_trips_ = cuda::least_trips_of_pairs;
+
+  PairsOfBlocks() {
+    CheckAll(false);
+    cuda::least_trips_of_pairs = 64;
+  }
+  ~PairsOfBlocks() override {
+    CheckAll(true);
+    cuda::least_trips_of_pairs = least_trips_;
+  }
   static void CheckAll(bool check) { OfStandin<void(uint32_t)>("ricci_standin_check")(check ? 1 : 0); }
   // What `ref` takes too long for.
   static std::string_view Like() {

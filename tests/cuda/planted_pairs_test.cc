@@ -2,6 +2,7 @@
 // changed: the simulated GPU reports each, and nothing of the text as it is.
 #include "cuda/bare_driver.h"
 #include "cuda/tile_programs.h"
+#include "pair_tile.h"
 
 namespace ricci::testing { namespace {
 
@@ -58,13 +59,15 @@ class PlantedInPairs : public Tiles {
 
   // The text of the functions that the kernel calls, and its own.
   std::pair<std::string, std::string> Texts() {
+    const int64_t least_trips = std::exchange(cuda::least_trips_of_pairs, kTrips);
     const Program f = Of(R"(program f(%x: T[48,R,K], %y: T[48,K,C]) {
   %z: S[48,R,C] = dot_general(%x, %y) lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0] preferred_element_type=S
   return %z
 })",
                          {kRows, kRows, kTrips}, "bf16");
-    const std::string text = runner_.Dump(f, "native", "cuda"), begin = "extern \"C\" __global__ __cluster_dims__",
-                      end = "\n}\n";
+    const std::string text = runner_.Dump(f, "native", "cuda");
+    cuda::least_trips_of_pairs = least_trips;
+    const std::string begin = "extern \"C\" __global__ __cluster_dims__", end = "\n}\n";
     const size_t kernel = text.find(begin);
     EXPECT_NE(kernel, text.npos) << text;
     std::string own = text.substr(kernel, text.find(end, kernel) + end.size() - kernel);

@@ -12,8 +12,8 @@ import sys
 # pairs of blocks.
 SIZES = {"128x64": (1024, 1024, 320), "128x128": (1536, 1536, 256), "64x64": (1024, 512, 1024),
          "edges": (1000, 1000, 1000), "lines64": (1024, 1024, 24), "lines32": (1024, 1024, 16),
-         "warps": (512, 384, 320), "odd": (1001, 1003, 1001), "pairs": (2048, 2048, 320),
-         "pairs_edges": (2000, 2040, 328)}
+         "warps": (512, 384, 320), "odd": (1001, 1003, 1001), "pairs": (2048, 2048, 1088),
+         "pairs_edges": (2000, 2040, 1064)}
 FACTORS = {"lhs": (5, 7, 11), "rhs": (13, 3, 17)}  # of the indices, so that neighbours differ in each dimension
 MODULI = {"f8e4m3fn": (17, 15), "f8e5m2": (9, 7)}  # what so few digits hold
 MODULUS = (61, 59)
