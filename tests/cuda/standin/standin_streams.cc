@@ -173,17 +173,16 @@ CuResult cuEventElapsedTime(float* milliseconds, CuEvent begin, CuEvent end) {
   *milliseconds = 1e-3f * static_cast<float>(static_cast<int64_t>(us));
   return kCuSuccess;
 }
-// The answer is how it was when the host asked; what is done meanwhile it learns when it asks again.
 CuResult cuEventQuery(CuEvent event) {
   Machine& m = Machine::Get();
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuEventQuery", event)) return kInvalidHandle;
   const Event e = As<Event>(event);
   if (e.capture != nullptr) return AskedOfCapture(m, "cuEventQuery", e);
-  if (e.stream != nullptr && e.stream->done < e.at) {
-    if (m.asking_takes_time && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);
-    return kCuNotReady;
-  }
+  const auto is_done = [&] { return e.stream == nullptr || e.stream->done >= e.at; };
+  const bool waits = !is_done() && m.asking_takes_time;
+  if (waits && !e.stream->running) m.Drain(lock, *e.stream, e.stream->done + 1);
+  if (!is_done()) return kCuNotReady;
   m.steps.HostKnows(e.clock);
   return kCuSuccess;
 }
