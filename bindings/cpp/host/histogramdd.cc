@@ -13,7 +13,8 @@ namespace {
 Value EdgesOf(const Operand& sample, const Value& x, const Operand& bins, const HistogramddOptions& o, size_t d) {
   if (bins.is_number()) {
     if (bins.weak != Weak::kInt) FailAt(sample.at, "histogramdd: the number of bins is no integer");
-    return histogram_bin_edges(Operand(x, sample.at), bins.int64("histogramdd"), o.range.empty() ? HistogramRange() : o.range[d]);
+    return histogram_bin_edges(Operand(x, sample.at), bins.int64("histogramdd"),
+                               o.range.empty() ? HistogramRange() : o.range[d]);
   }
   const Operand both[] = {Operand(x, sample.at), bins};
   const CallSite site = SiteOf("histogramdd", both);
