@@ -93,7 +93,8 @@ class KernelEmitter {
   V Run() { return LoadBuffer(CountBuffers() - 1); }
   // The function returns at once if the run is to end; nothing else changes.
   void LookAtRun(const LookPlace& at) { EmitLook(l_, Run(), Exit(), at); }
-  LoopLook LookOf(uint32_t loop) const { return {looks_.every[loop], loop}; }
+  // In code that equal parts share it does not know of which of them the loop is.
+  LoopLook LookOf(uint32_t loop) const { return {looks_.every[loop], regions_.code == nullptr ? loop : 0}; }
   LLVMBasicBlockRef Exit();
   // For a loop whose trips are counted while it runs: it looks again after `look.every` trips.
   CountedTrips BeginTrips(LoopLook look);
@@ -137,7 +138,6 @@ class KernelEmitter {
   uint32_t CallPart(uint32_t first);
   // The function that the part calls, which is made unless there is one.
   const Regions::Code& SharedCode(uint32_t first, uint32_t last);
-  bool LookAlike(uint32_t first, uint32_t last, uint32_t other) const;
   bool Serves(const Regions::Code& code, uint32_t first, uint32_t last) const;
   std::vector<uint32_t> ArgumentsFor(const Regions::Code& code, uint32_t first, uint32_t last) const;
   // Value `id` from outside of the code that is being made.

@@ -74,21 +74,12 @@ std::vector<uint32_t> KernelEmitter::ArgumentsFor(const Regions::Code& code, uin
   return ids;
 }
 
-// Whether loops of two equal parts look equally often, and come from the same places, which reports name.
-bool KernelEmitter::LookAlike(uint32_t first, uint32_t last, uint32_t other) const {
-  for (uint32_t i = first; i < last; ++i) {
-    const uint32_t j = other + (i - first);
-    if (looks_.every[i] != looks_.every[j]) return false;
-    if (looks_.every[i] != 0 && k_.locations != nullptr && k_.locations[i] != k_.locations[j]) return false;
-  }
-  return true;
-}
-
 bool KernelEmitter::Serves(const Regions::Code& code, uint32_t first, uint32_t last) const {
   if (code.has_mask != (mask_ != nullptr) || code.is_masked != (masked_depth_ > 0) || code.spreading != spreading_)
     return false;
   if (!std::equal(code.varying.begin(), code.varying.end(), varying_.begin() + first)) return false;
-  if (!LookAlike(first, last, code.first)) return false;
+  if (!std::equal(looks_.every.begin() + first, looks_.every.begin() + last, looks_.every.begin() + code.first))
+    return false;
   const std::vector<uint32_t> ids = ArgumentsFor(code, first, last);
   for (size_t i = 0; i < ids.size(); ++i) {
     const Regions::Code::Argument& a = code.arguments[i];

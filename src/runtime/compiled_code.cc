@@ -6,7 +6,9 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "base/hash.h"
-#include "kernel/long_loops.h"
+#include "ir/structural.h"
+#include "ir/walk.h"
+#include "prim/registry.h"
 #include "ricci/exact.h"
 #include "runtime/backend_call.h"
 
@@ -35,6 +37,19 @@ struct Asked {
     return a.stopped ? 0 : 1;
   }
 };
+
+// Of the loops of a program, whose places the error of a run that the host ended names.
+std::vector<ir::LocationId> PlacesOfLoops(const ir::Program& f) {
+  const prim::Registry& registry = prim::Registry::Of(f);
+  std::vector<ir::LocationId> places;
+  for (const ir::Program* p : ir::NestedFirst(f)) {
+    for (const ir::Equation& e : p->equations) {
+      const prim::Flow flow = registry.Get(e.prim).flow;
+      if (flow == prim::Flow::kWhile || flow == prim::Flow::kScan) places.push_back(e.location);
+    }
+  }
+  return places;
+}
 
 }  // namespace
 
@@ -78,10 +93,6 @@ CompiledCode::CompiledCode(CompileKey key, std::unique_ptr<pass::Lowered> lowere
     : key_(std::move(key)), lowered_(std::move(lowered)), kernels_(lowered_->kernels), plan_(lowered_->plan.View()) {
   if (!lowered_->output_alias.empty()) plan_.output_alias = lowered_->output_alias.data();
   for (const auto& constant : lowered_->constants) constants_.push_back(constant->bytes.data());
-  const auto is_while = [](const ricci_plan_step& step) { return step.kind == RICCI_STEP_WHILE; };
-  const auto has_long = [](const kernel::Kernel& k) { return !kernel::PlacesOfLongLoops(k).empty(); };
-  has_long_loops_ =
-      std::ranges::any_of(lowered_->plan.steps, is_while) || std::ranges::any_of(lowered_->kernels, has_long);
 }
 
 // Copies the constants to the device, all in one block, unless its memory is the host's.
@@ -100,12 +111,15 @@ absl::Status CompiledCode::UploadConstants() {
   return absl::OkStatus();
 }
 
-// Checks do, profiles, functions of the host, and long loops that the host may end. Saved code has no instructions that
-// say whether it has such loops.
+// Checks do, profiles, and functions of the host.
 bool CompiledCode::ReportsLocations() const {
   const auto on_host = [](const ricci_plan_library& call) { return (call.flags & RICCI_CALL_ON_HOST) != 0; };
-  return is_saved_ || has_long_loops_ || !lowered_->checks.empty() || key_.profiled ||
-         std::ranges::any_of(lowered_->plan.libraries, on_host);
+  return !lowered_->checks.empty() || key_.profiled || std::ranges::any_of(lowered_->plan.libraries, on_host);
+}
+
+bool CompiledCode::TellsLocationsOf(const ir::Program& f) const {
+  if (ReportsLocations()) return ir::EqualWithLocations(program(), f);
+  return PlacesOfLoops(program()) == PlacesOfLoops(f);
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,

@@ -86,9 +86,7 @@ class CompiledCode final : public base::Shared {
   // It comes from CreateSaved: nothing was compiled.
   bool is_saved() const { return is_saved_; }
   // Would a run of `f`, which is equal to the program, report the same locations?
-  bool TellsLocationsOf(const ir::Program& f) const {
-    return !ReportsLocations() || ir::EqualWithLocations(program(), f);
-  }
+  bool TellsLocationsOf(const ir::Program& f) const;
   // The parameter whose memory result `i` may take over, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
   bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }
@@ -177,7 +175,6 @@ class CompiledCode final : public base::Shared {
   uint64_t arena_bytes_ = 0;  // with the backend's scratch
   mutable std::atomic<uint32_t> users_{0};
   mutable std::array<std::atomic<RunFrame*>, 8> frames_{};
-  bool has_long_loops_ = false;
   bool is_saved_ = false;
   mutable std::mutex in_full_mutex_;
   mutable base::Ref<const CompiledCode> in_full_;  // the same, compiled, if its texts were wanted
