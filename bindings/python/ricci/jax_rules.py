@@ -40,29 +40,33 @@ def _forget(wrapped):
             thing.__closure__[names.index("cells")].cell_contents.clear()
 
 
-def _halves(group):
-    return [group[:len(group) // 2], group[len(group) // 2:]] if len(group) > 1 else []
+def _refused(trace, flags):
+    """One flag that `trace` refuses, found by halving, the last ones first: a trace that is refused ends early."""
+    group = [i for i, f in enumerate(flags) if f]
+    while len(group) > 1:
+        first, second = group[:len(group) // 2], group[len(group) // 2:]
+        try:
+            trace([i in second for i in range(len(flags))])
+            group = first
+        except Exception:
+            group = second
+    return group[0]
 
 
 def _traced_with_most(trace, full, may_refuse):
-    """`trace(flags)` with the flags of `full` but those that it refuses, which are found by halving: a trace of a rule can
-    be as much work as that of the function around it."""
-    try:
-        return trace(full)
-    except Exception as error:
-        if not may_refuse and not isinstance(error, ad.CustomVJPException):
-            raise
-        found, taken, waiting, why = None, [], _halves([i for i, f in enumerate(full) if f]), error
-    while waiting:
-        group = waiting.pop(0)
+    """`trace(flags)` with the flags of `full` but those that it refuses: a trace of a rule can be as much work as that of
+    the function around it. The last trace is the one that is given."""
+    flags, errors = list(full), []
+    while True:
         try:
-            found = trace([i in taken or i in group for i in range(len(full))])
-            taken += group
-        except Exception:
-            waiting[:0] = _halves(group)  # none if the rule refuses the one that is left
-    if found is None:
-        raise why
-    return found
+            return trace(flags)
+        except Exception as error:
+            if not may_refuse and not isinstance(error, ad.CustomVJPException):
+                raise
+            errors.append(error)
+        if not any(flags):
+            raise errors[0]
+        flags[_refused(trace, flags)] = False
 
 
 def captured(consts):
@@ -93,16 +97,13 @@ class VjpRule:
 
     def __init__(self, params):
         closed, wrapped = params["call_jaxpr"], params["fwd_jaxpr_thunk"]
-        avals, last = closed.in_avals[params["num_consts"]:], []
+        avals = closed.in_avals[params["num_consts"]:]
 
         def trace(flags):
             _forget(wrapped)
-            last[:] = [flags]
             return flags, *wrapped.call_wrapped(*flags), params["out_trees"]()[2]
-        found = _traced_with_most(trace, [is_differentiable(a) for a in avals], params["symbolic_zeros"])
-        if last[0] != found[0]:
-            found = trace(found[0])  # again: the backward rule needs the trees of this trace
-        flags, self.jaxpr, self.consts, self.forwarded = found
+        flags, self.jaxpr, self.consts, self.forwarded = _traced_with_most(
+            trace, [is_differentiable(a) for a in avals], params["symbolic_zeros"])
         self.refused = [is_differentiable(a) and not f for a, f in zip(avals, flags)]
         self.n_own = sum(f is None for f in self.forwarded)
         own = iter(self.jaxpr.outvars[:self.n_own])
