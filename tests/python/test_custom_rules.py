@@ -126,6 +126,36 @@ class ClosedOver(unittest.TestCase):
         near(ricci.from_jax(f, y).grad().jacrev()(y), want, 1e-4)
 
 
+@jax.custom_jvp
+def square(x):
+    return lax.stop_gradient(x) ** 2
+
+
+@jax.custom_jvp
+def scaled_by_square(t, x):
+    return t * square(x)
+
+
+@jax.custom_jvp
+def third(x):
+    return x ** 3 / 3
+
+
+square.defjvp(lambda p, t: (square(*p), 2 * p[0] * t[0]))
+scaled_by_square.defjvp(lambda p, t: (scaled_by_square(*p), t[0] * square(p[1]) + 2 * p[0] * p[1] * t[1]))
+third.defjvp(lambda p, t: (third(*p), scaled_by_square(t[0], *p)))
+
+
+class Nested(unittest.TestCase):
+    def test_a_rule_within_a_function_that_a_rule_applies_to_a_tangent(self):
+        """Reverse mode transposes that function, so its second derivative is one of what the function holds."""
+        f = lambda x: third(x).sum()  # noqa: E731
+        ours = ricci.from_jax(f, X)
+        near(ours.grad()(X), X ** 2)
+        near(ours.grad().jacrev()(X), np.diag(2 * X))
+        near(ours.grad().jacfwd()(X), np.diag(2 * X))
+
+
 def chain(depth):
     """Functions with a rule that holds the function before, which the function itself holds too."""
     f = jnp.sin
@@ -174,17 +204,20 @@ class Work(unittest.TestCase):
         self.assertLessEqual(len(hashed), 1)
 
     def test_refused_arguments_are_found_by_halving(self):
-        traced = []
+        for refused in ({11}, {0}, {63}, {3, 60}, {0, 1, 2, 63}, set(range(64))):
+            traced = []
 
-        def trace(flags):
-            traced.append(flags)
-            if flags[11]:
-                raise TypeError("refused")
-            return flags
-        flags = [True] * 64
-        found = jax_rules._traced_with_most(trace, flags, may_refuse=True)
-        self.assertEqual(found, [i != 11 for i in range(64)])
-        self.assertLess(len(traced), 16)
+            def trace(flags):
+                traced.append(flags)
+                if any(flags[i] for i in refused):
+                    raise TypeError("refused")
+                return flags
+            found = jax_rules._traced_with_most(trace, [True] * 64, may_refuse=True)
+            self.assertEqual(found, [i not in refused for i in range(64)])
+            self.assertEqual(found, traced[-1])
+            self.assertLess(len(traced), 8 * len(refused) + 1)
+        with self.assertRaisesRegex(TypeError, "refused"):
+            jax_rules._traced_with_most(lambda flags: trace([True] * 64), [True] * 8, may_refuse=True)
 
 
 if __name__ == "__main__":

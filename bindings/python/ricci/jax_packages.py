@@ -5,6 +5,7 @@ its right-hand side, lineax's transposed solve is its transpose. Second derivati
 linear_call.
 """
 import contextlib
+import functools
 
 import jax
 from jax._src.interpreters import ad
@@ -29,7 +30,7 @@ def _implementation(eqn, function=None):
 def implemented(importer, body, eqn, function=None):
     """A primitive that is a JAX function and has its derivative."""
     return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
-                             body=importer.program(_implementation(eqn, function), eqn.primitive.name))
+                             body=importer.program(importer.alike(eqn, _implementation, function), eqn.primitive.name))
 
 
 def _zero(aval):
@@ -60,6 +61,7 @@ class _Solve:
         values = dict(zip(self.fixed + self.linear, [*fixed, *linear]))
         return [values[i] for i in range(len(self.ins))]
 
+    @functools.cached_property
     def jvp(self):
         """Operands, tangents of those that have some -> results, tangents of those that have some."""
         differentiable = [i for i, a in enumerate(self.ins) if is_differentiable(a)]
@@ -72,6 +74,7 @@ class _Solve:
             return [*outs, *moving]
         return jax.make_jaxpr(rule)(*map(_struct, (*self.ins, *(self.ins[i] for i in differentiable))))
 
+    @functools.cached_property
     def transpose(self):
         """Operands that are not linear, cotangents of the solution -> cotangents of the vector."""
         def rule(*given):
@@ -107,7 +110,7 @@ def _linear(importer, solve, build, operands):
     """The results, with the solution as a linear function of the vector."""
     held = _solution_program(importer, solve)
     with _inside(importer):
-        transpose = importer.program(solve.transpose())
+        transpose = importer.program(solve.transpose)
     fixed, linear = [operands[i] for i in solve.fixed], [operands[i] for i in solve.linear]
     solution = build.emit("linear_call", fixed + linear, solve.n_solution, num_residuals=len(fixed), call=held,
                           transpose=transpose)
@@ -116,15 +119,15 @@ def _linear(importer, solve, build, operands):
 
 
 def linear_solve(importer, body, eqn):
-    solve = _Solve(eqn)
+    solve = importer.alike(eqn, _Solve)
     if importer.solves_around > 1:  # the transpose of a transpose: linear_call never asks for it
-        return implemented(importer, body, eqn)
+        return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(solve.call))
     if importer.solves_around == 1:
         return _linear(importer, solve, body.builder, body.reads(eqn.invars))
     inner = Builder(importer.context, "linear_solve", [type_of(a) for a in solve.ins])
     call = inner.finish(_linear(importer, solve, inner, inner.params))
     with _inside(importer):
-        jvp = importer.program(solve.jvp())
+        jvp = importer.program(solve.jvp)
     return body.builder.emit("custom_jvp", body.reads(eqn.invars), len(eqn.outvars), call=call, jvp=jvp)
 
 
@@ -139,16 +142,20 @@ def vprim(importer, body, eqn):
     What is a JAX function is mapped by JAX, because it may be another one in a batch (select_if_vmap). One with rules is
     imported as it is and mapped by Ricci, so its derivative is the batch of its own.
     """
-    p = eqn.params
-    axes, size, mapped = p["__batch_axes"], p["__axis_size"], p["prim"]
-    if _innermost(p).name in IMPLEMENTED:
+    axes, size, mapped = (eqn.params[name] for name in ("__batch_axes", "__axis_size", "prim"))
+    if _innermost(eqn.params).name in IMPLEMENTED:
         return implemented(importer, body, eqn)
-    avals = [v.aval if axis is None else v.aval.update(shape=v.aval.shape[:axis] + v.aval.shape[axis + 1:])
-             for v, axis in zip(eqn.invars, axes)]
-    one = jax.make_jaxpr(lambda *xs: mapped.bind(*xs, **dict(p["params"])))(*map(_struct, avals))
-    many = importer.program(one, mapped.name).vmap([-1 if axis is None else axis for axis in axes],
-                                                   [0] * len(eqn.outvars), size)
+    one = importer.program(importer.alike(eqn, _one_of_many), mapped.name)
+    many = one.vmap([-1 if axis is None else axis for axis in axes], [0] * len(eqn.outvars), size)
     return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=many)
+
+
+def _one_of_many(eqn):
+    """What a vprim maps, as a jaxpr."""
+    p = eqn.params
+    avals = [v.aval if axis is None else v.aval.update(shape=v.aval.shape[:axis] + v.aval.shape[axis + 1:])
+             for v, axis in zip(eqn.invars, p["__batch_axes"])]
+    return jax.make_jaxpr(lambda *xs: p["prim"].bind(*xs, **dict(p["params"])))(*map(_struct, avals))
 
 
 def _innermost(params):

@@ -14,6 +14,7 @@ from ._abi import RICCI_ATTR_BOOL, RICCI_BOOL, RICCI_U32
 from ._library import Error
 from .builder import Builder
 from .dtypes import KEY, number_of, numpy_of
+from .jax_alike import Keys
 from .jax_attributes import ELEMENTWISE, RENAMED, SCALARS_STAY, attributes_of
 from .keys import is_threefry
 from .rows import row_of
@@ -169,6 +170,7 @@ class Importer:
         self.solves_around = 0
         self.met = [set()]  # places of rules, for each program under construction
         self._programs, self._rules, self._place = {}, {}, ("", 0, "")
+        self._keys, self._alike = Keys(), {}
 
     def program(self, closed, name=""):
         """The program of a closed jaxpr; the same one for the same jaxpr in the same place.
@@ -199,6 +201,13 @@ class Importer:
         if id(eqn) not in self._rules:
             self._rules[id(eqn)] = make(eqn.params), eqn
         return self._rules[id(eqn)][0]
+
+    def alike(self, eqn, make, *given):
+        """`make(eqn, *given)`, the same for equations of the same parameters and types: made for the first of them."""
+        key = make, given, eqn.primitive, self._keys.of_params(eqn.params), tuple(v.aval for v in eqn.invars)
+        if key not in self._alike:
+            self._alike[key] = make(eqn, *given)
+        return self._alike[key]
 
     def equation(self, body, eqn):
         if not eqn.outvars and eqn.primitive.name in NOTHING:
