@@ -134,7 +134,7 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
     return device_.Check("cuStreamUpdateCaptureDependencies", device_.driver().cuStreamUpdateCaptureDependencies(
                                                                   run.stream, last.data(), last.size(), kCuSetLast));
   });
-  return failed == nullptr || nodes.size() == 0 ? failed : InPart(failed);
+  return failed == nullptr || !nodes.HasAdded() ? failed : InPart(failed);
 }
 
 // ---- work ----

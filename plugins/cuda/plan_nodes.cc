@@ -1,5 +1,6 @@
 #include "plan_nodes.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ricci::cuda {
@@ -30,7 +31,7 @@ ricci_status* PlanNodes::Add(const PlanGraph& plan, uint32_t count, CuGraph grap
   conditions_.assign(plan.n_graphs, 0);
   has_condition_.assign(plan.n_graphs, false);
   before_.assign(count, nullptr);
-  functions_.assign(count, nullptr);
+  functions_.assign(count, {});
   nodes_.reserve(count);
   for (uint32_t node = 0; node < count; ++node) {
     std::vector<CuGraphNode> waits;
@@ -50,7 +51,7 @@ ricci_status* PlanNodes::AddOne(const PlanGraph& plan, uint32_t node, const std:
   if (HasBodies(n)) return AddBodies(n, waits, made);
   if (ricci_status* failed = MakeConditions(n)) return failed;
   const Work w = WholeWork(plan, node, work);
-  functions_[node] = w.function;
+  functions_[node] = {w.function, w.before};
   if (w.before == nullptr) return AddNode(device_, w, graph, waits, made);
   if (ricci_status* failed = AddNode(device_, Before(w), graph, waits, before_[node])) return failed;
   return AddNode(device_, w, graph, {&before_[node], 1}, made);
@@ -91,11 +92,19 @@ Work PlanNodes::WholeWork(const PlanGraph& plan, uint32_t node, const WorkOfNode
 
 ricci_status* PlanNodes::Change(const PlanGraph& plan, uint32_t node, CuGraphExec exec, const WorkOfNode& work) const {
   const Work w = WholeWork(plan, node, work);
-  if (w.function != functions_[node]) return Fail(RICCI_INTERNAL, "its kernel has another function now");
+  if (Functions(w.function, w.before) != functions_[node]) {
+    return Fail(RICCI_INTERNAL, "its kernel has another function now");
+  }
   if (w.before != nullptr) {
     if (ricci_status* failed = ChangeNode(device_, Before(w), exec, before_[node])) return failed;
   }
   return ChangeNode(device_, w, exec, nodes_[node]);
+}
+
+bool PlanNodes::HasAdded() const {
+  const auto is_there = [](CuGraphNode node) { return node != nullptr; };
+  return !nodes_.empty() || std::any_of(before_.begin(), before_.end(), is_there) ||
+         std::find(has_condition_.begin(), has_condition_.end(), true) != has_condition_.end();
 }
 
 void PlanNodes::Forget() {

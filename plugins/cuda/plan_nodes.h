@@ -4,6 +4,7 @@
 #define RICCI_CUDA_PLAN_NODES_H_
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plan_graph.h"
@@ -33,9 +34,14 @@ class PlanNodes {
   void Forget();
 
   size_t size() const { return nodes_.size(); }
+  // Has the graph anything of the plan, be it a value of conditions or a kernel before another one?
+  bool HasAdded() const;
   CuGraphNode operator[](uint32_t node) const { return nodes_[node]; }
 
  private:
+  // Of the kernel of a node and of the one before it.
+  using Functions = std::pair<const Function*, const Function*>;
+
   ricci_status* AddOne(const PlanGraph& plan, uint32_t node, const std::vector<CuGraphNode>& waits,
                        const WorkOfNode& work, CuGraphNode& made);
   ricci_status* MakeConditions(const PlanNode& node);
@@ -47,7 +53,7 @@ class PlanNodes {
   std::vector<CuCondition> conditions_;      // by number of a body that names a value
   std::vector<bool> has_condition_;          // by number of a body
   std::vector<CuGraphNode> nodes_, before_;  // before_: of the kernel before a node's work, or null
-  std::vector<const Function*> functions_;   // by node: of its kernel
+  std::vector<Functions> functions_;         // by node
 };
 
 }  // namespace ricci::cuda

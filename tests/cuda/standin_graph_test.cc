@@ -98,9 +98,16 @@ TEST_F(StandinGraphs, Launches) {
   const cuda::Current current(*gpu_);
   EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
   EXPECT_EQ(Complaints(), "");
-  EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
-  EXPECT_EQ(Complaints(), "cuGraphLaunch: the graph is running\n");
+  EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);  // after the first one
+  EXPECT_EQ(Complaints(), "");
+  cuda::CuStream other = nullptr;
+  EXPECT_EQ(driver_->cuStreamCreate(&other, cuda::kCuStreamNonBlocking), 0);
+  EXPECT_EQ(driver_->cuGraphLaunch(exec_, other), 0);
+  EXPECT_EQ(Complaints(), "cuGraphLaunch: the graph is running in another stream\n");
+  EXPECT_TRUE(Ok(gpu_->Wait(other)));
+  EXPECT_EQ(driver_->cuStreamDestroy(other), 0);
   EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
+  EXPECT_NE(Complaints().find("not in order: memset"), std::string::npos);  // both write the same
   EXPECT_EQ(driver_->cuGraphLaunch(exec_, stream_), 0);
   EXPECT_EQ(Complaints(), "");
   EXPECT_TRUE(Ok(gpu_->Wait(stream_)));

@@ -15,6 +15,7 @@ struct Exec {
   const int device;       // of `from`
   std::unique_ptr<Tree> tree;
   std::shared_ptr<int> running = std::make_shared<int>(0);  // launches in streams
+  CuStream last = nullptr;                                  // of the last launch
 };
 
 // Those that have not been destroyed. Other threads may use them at the end of the process.
@@ -337,8 +338,8 @@ CuResult cuGraphExecMemsetNodeSetParams(CuGraphExec exec, CuGraphNode which, con
   return result != kCuSuccess ? result : ChangeNode(kCall, exec, which, std::move(work));
 }
 
-// The work of nodes is that of now. A driver lets one launch wait for an earlier one of the same; this plugin never
-// asks for that.
+// The work of nodes is that of now. A driver lets one launch wait for an earlier one of the same; this plugin asks for
+// that in one stream only, where it would be so anyway.
 CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
   Machine& m = Machine::Get();
   auto* const e = &As<Exec>(exec);
@@ -347,7 +348,8 @@ CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
     const std::lock_guard lock(m.mutex);
     if (execs.count(e) == 0) return Refuse(m, "cuGraphLaunch", "no such executable graph", kInvalidHandle);
     if (CurrentDevice(m, "cuGraphLaunch") < 0) return kInvalidContext;
-    if (*e->running != 0) m.Complain("cuGraphLaunch: the graph is running");
+    if (*e->running != 0 && e->last != stream) m.Complain("cuGraphLaunch: the graph is running in another stream");
+    e->last = stream;
     ++*e->running;
     std::shared_ptr<const Tree> tree = Copy(*e->tree);
     launch = [running = e->running, tree, seed = m.seed](const StepRef& step) {
