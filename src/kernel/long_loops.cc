@@ -5,8 +5,6 @@
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
 
-constexpr int64_t kManyTrips = 1024;
-
 bool IsLong(const Kernel& k, const ricci_inst& loop) {
   if (loop.op == RICCI_K_WHILE) return true;
   if (loop.op != RICCI_K_FOR) return false;

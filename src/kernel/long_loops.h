@@ -8,6 +8,8 @@
 
 namespace ricci { inline namespace v0 { namespace kernel {
 
+// A loop of more trips is long.
+inline constexpr int64_t kManyTrips = 1024;
 // The places in the host's source of its long loops, in order; empty if no place of the kernel is known.
 std::vector<uint64_t> PlacesOfLongLoops(const Kernel& k);
 

@@ -8,9 +8,11 @@
 #include "base/hash.h"
 #include "ir/structural.h"
 #include "ir/walk.h"
+#include "kernel/long_loops.h"
 #include "prim/registry.h"
 #include "ricci/exact.h"
 #include "runtime/backend_call.h"
+#include "trace/attrs.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
@@ -38,14 +40,16 @@ struct Asked {
   }
 };
 
-// Of the loops of a program, whose places the error of a run that the host ended names.
+// Of the long loops of a program, whose places the error of a run that the host ended names.
 std::vector<ir::LocationId> PlacesOfLoops(const ir::Program& f) {
   const prim::Registry& registry = prim::Registry::Of(f);
   std::vector<ir::LocationId> places;
   for (const ir::Program* p : ir::NestedFirst(f)) {
     for (const ir::Equation& e : p->equations) {
       const prim::Flow flow = registry.Get(e.prim).flow;
-      if (flow == prim::Flow::kWhile || flow == prim::Flow::kScan) places.push_back(e.location);
+      const bool is_long = flow == prim::Flow::kWhile ||
+                           (flow == prim::Flow::kScan && trace::IntOf(e.attrs, "length") > kernel::kManyTrips);
+      if (is_long) places.push_back(e.location);
     }
   }
   return places;
