@@ -213,10 +213,37 @@ def cholesky(x):
     return jnp.tril(jnp.where(finite, linalg.cholesky(x, symmetrize_input=False), jnp.asarray(np.nan, x.dtype)))
 
 
+def lu_of_nan(x):
+    """By the definition of LAPACK: a NaN is a pivot only where it is the first one."""
+    m, n = x.shape[-2:]
+    rows, pivots, order = jnp.arange(m), [], jnp.broadcast_to(jnp.arange(m), x.shape[:-1])
+    for k in range(min(m, n)):
+        size = jnp.abs(jnp.real(x[..., k])) + jnp.abs(jnp.imag(x[..., k]))
+        largest = jnp.argmax(jnp.where((rows >= k) & (size == size), size, -1), -1)
+        pivot = jnp.where(jnp.isnan(size[..., k]), k, largest)[..., None]
+        exchanged = jnp.where(rows == k, pivot, jnp.where(rows == pivot, k, rows))
+        x, order = (jnp.take_along_axis(v, i, axis) for v, i, axis in
+                    ((x, exchanged[..., None], -2), (order, exchanged, -1)))
+        by, is_below = x[..., k:k + 1, k:k + 1], (rows > k)[:, None]
+        column = jnp.where(is_below & (by != 0), x[..., k:k + 1] / by, x[..., k:k + 1])
+        x = x.at[..., k:k + 1].set(column)
+        x = x - jnp.where(is_below & (jnp.arange(n) > k), column * x[..., k:k + 1, :], 0)
+        pivots.append(pivot)
+    pivots = jnp.concatenate(pivots, -1) if pivots else jnp.zeros((*x.shape[:-2], 0))
+    return x, pivots.astype(np.int32), order.astype(np.int32)
+
+
+def lu(x):
+    """LAPACK's choice of pivots depends on its vectors where a matrix has a NaN."""
+    has_nan = jnp.any(jnp.isnan(x), (-2, -1))
+    return [jnp.where(jnp.expand_dims(has_nan, range(has_nan.ndim, y.ndim)), of_nan, y)
+            for of_nan, y in zip(lu_of_nan(x), linalg.lu(x))]
+
+
 ROWS |= {
     'fft': fft,
     'cholesky': plain(cholesky),
-    'lu': plain(lambda x: list(linalg.lu(x))),
+    'lu': plain(lu),
     'lu_pivots_to_permutation': lambda a, p: linalg.lu_pivots_to_permutation(p, **a),
     'geqrf': plain(lambda x: list(linalg.geqrf(x))), 'geqp3': plain(lambda x, p: list(linalg.geqp3(x, p))),
     'householder_product': plain(linalg.householder_product),

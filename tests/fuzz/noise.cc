@@ -77,7 +77,7 @@ class Noise {
   static bool IsProduct(const ir::Program& f, ir::ValueId v) {
     for (const ir::Equation* e = f.definition(v); e != nullptr; e = f.definition(e->operands[0])) {
       const std::string_view name = f.vocabulary()->PrimName(e->prim);
-      if (name == "mul" || name == "square" || name == "integer_pow") return true;
+      if (IsOneOf(kProducts, name)) return true;
       if (!IsOneOf(kExact, name) || e->operands.empty()) return false;
     }
     return false;
@@ -125,7 +125,8 @@ class Noise {
     const bool shifts = IsOneOf(kVectors, name) || in_parts || (jax && IsOneOf(kCancelsInJax, name));
     if (shifts && IsInexact(Of(b, v))) return Shift(b, v, in_parts || IsOneOf(kMissesZerosInJax, name));
     if (way_ == Way::kUp && IsOneOf(kFade, name)) return Appear(b, v);
-    if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in[0]);
+    if (way_ == Way::kDown && IsOneOf(kOverflow, name)) return Return(b, v, in);
+    if (way_ == Way::kDown && IsOneOf(kProducts, name) && dice_.Chance(0.5)) return Return(b, v, in);
     return v;
   }
   // v and about the distance of the numbers next to 1, up or down; zeros too, or not.
@@ -162,12 +163,15 @@ class Noise {
     RICCI_ASSIGN(const Val smallest, Splat(b, v, info.tiny * info.epsilon));
     return Instead(b, v, 0.0, smallest);
   }
-  // Results that overflowed become the largest number, unless the operand was already infinite.
-  absl::StatusOr<Val> Return(trace::Builder& b, Val v, Val operand) {
+  // Results that overflowed become the largest number, unless an operand was already infinite.
+  absl::StatusOr<Val> Return(trace::Builder& b, Val v, const Vals& operands) {
     if (!IsReal(b, v)) return v;
-    RICCI_ASSIGN(const Val finite, Finite(b, v));
-    RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
-    return b.Emit1("select_n", {}, std::array{was_finite, v, finite});
+    RICCI_ASSIGN(Val out, Finite(b, v));
+    for (const Val operand : operands) {
+      RICCI_ASSIGN(const Val was_finite, b.Emit1("is_finite", {}, std::array{operand}));
+      RICCI_ASSIGN(out, b.Emit1("select_n", {}, std::array{was_finite, v, out}));
+    }
+    return out;
   }
   // The rounding of a row that counts as exact.
   static double StepOfConversion(std::string_view name, DType dtype, const ir::Equation& eqn) {

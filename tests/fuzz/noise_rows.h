@@ -121,6 +121,9 @@ inline constexpr std::string_view kMixesInfinities[] = {"fft", "triangular_solve
 inline constexpr std::string_view kMixesComplexInfinities[] = {"dot_general", "conv_general_dilated"};
 // Rows that add products, which a fused multiply-add does not round: one that overflows by itself may not within a sum.
 inline constexpr std::string_view kAddsProducts[] = {"dot_general", "ragged_dot_general", "conv_general_dilated"};
+// Products that a sum may take up (pass/contract.h): what overflows by itself does not within it, as one of two does in
+// the difference of two, or the other one.
+inline constexpr std::string_view kProducts[] = {"mul", "square", "integer_pow"};
 // Rows whose results hold vectors of length 1: what is small in one is rounded like what is large.
 inline constexpr std::string_view kVectors[] = {"svd",   "eigh", "eig", "schur", "qr", "householder_product",
                                                 "geqrf", "geqp3"};

@@ -103,7 +103,7 @@ Value LogBetaOfOneLarge(const Value& p, const Value& q) {
 // so that slopes of every order are finite.
 Value LogBeta(const Value& a, const Value& b) {
   const Value is_ordered = a <= b, p = Where(is_ordered, a, b), q = Where(is_ordered, b, a);
-  const Value one = (p > 0) & (q >= kLarge), both = p >= kLarge, some = one & ~both;
+  const Value one = (p > 0) & (q >= kLarge), both = one & (p >= kLarge), some = one & ~both;
   const Value large = Where(one, q, kLarge);
   const Value of_small = [&] {
     const Value x = Where(one, 1, p), y = Where(one, 1, q);
