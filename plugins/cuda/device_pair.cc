@@ -6,17 +6,6 @@
 #include "types.h"
 
 namespace ricci::cuda {
-namespace {
-
-std::string OfPair(DeviceText& d, const std::string& name, const std::string& signature, const std::string& here,
-                   const std::string& ptx) {
-  return d.Function(name, [&] {
-    return "__forceinline__ void " + name + "(" + signature + ") {\n#ifndef __CUDA_ARCH__\n  " + here +
-           "\n#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)\n" + ptx + "\n#endif\n}";
-  });
-}
-
-}  // namespace
 
 std::string RankInPair(DeviceText& d) {
   return d.Function("ricci_dev_pair_rank", [] {
@@ -34,58 +23,53 @@ std::string RankInPair(DeviceText& d) {
 }
 
 std::string MeetPair(DeviceText& d) {
-  return OfPair(d, "ricci_dev_pair_meet", "", "ricci_meet_cluster();",
-                "  asm volatile(\"barrier.cluster.arrive.release;\\n barrier.cluster.wait.acquire;\" ::: \"memory\");");
+  return OnSm90a(
+      d, "ricci_dev_pair_meet", "", "ricci_meet_cluster();",
+      "  asm volatile(\"barrier.cluster.arrive.release;\\n barrier.cluster.wait.acquire;\" ::: \"memory\");");
 }
 
 std::string ShowBarriersToPair(DeviceText& d) {
-  return OfPair(d, "ricci_dev_pair_show_barriers", "", "ricci_fence_mbarrier_init();\n  ricci_fence_proxy_async();",
-                "  asm volatile(\"fence.mbarrier_init.release.cluster;\\n fence.proxy.async.shared::cta;\" ::: "
-                "\"memory\");");
+  return OnSm90a(d, "ricci_dev_pair_show_barriers", "", "ricci_fence_mbarrier_init();\n  ricci_fence_proxy_async();",
+                 "  asm volatile(\"fence.mbarrier_init.release.cluster;\\n fence.proxy.async.shared::cta;\" ::: "
+                 "\"memory\");");
 }
 
 std::string ArriveInPair(DeviceText& d) {
-  return OfPair(d, "ricci_dev_pair_arrive", "u64* barrier, i32 rank",
-                "ricci_mbarrier_arrive_in_cluster(barrier, (u32)rank);",
-                "  asm volatile(\"{\\n .reg .b32 there;\\n mapa.shared::cluster.u32 there, %0, %1;\\n\"\n"
-                "      \" mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}\"\n"
-                "      ::\"r\"((u32)__cvta_generic_to_shared(barrier)), \"r\"(rank) : \"memory\");");
+  return OnSm90a(d, "ricci_dev_pair_arrive", "u64* barrier, i32 rank",
+                 "ricci_mbarrier_arrive_in_cluster(barrier, (u32)rank);",
+                 "  asm volatile(\"{\\n .reg .b32 there;\\n mapa.shared::cluster.u32 there, %0, %1;\\n\"\n"
+                 "      \" mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}\"\n"
+                 "      ::\"r\"((u32)__cvta_generic_to_shared(barrier)), \"r\"(rank) : \"memory\");");
 }
 
 std::string WaitForPair(DeviceText& d) {
-  return OfPair(d, "ricci_dev_pair_wait", "u64* barrier, u32 parity", "ricci_meet_mbarrier_wait(barrier, parity);",
-                "  const u32 address = (u32)__cvta_generic_to_shared(barrier);\n"
-                "  u32 is_over;\n"
-                "  do {\n"
-                "    asm volatile(\"{\\n .reg .pred p;\\n\"\n"
-                "        \" mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\\n\"\n"
-                "        \" selp.u32 %0, 1, 0, p;\\n}\" : \"=r\"(is_over) : \"r\"(address), \"r\"(parity) : "
-                "\"memory\");\n"
-                "  } while (is_over == 0);");
+  return OnSm90a(d, "ricci_dev_pair_wait", "u64* barrier, u32 parity", "ricci_meet_mbarrier_wait(barrier, parity);",
+                 "  const u32 address = (u32)__cvta_generic_to_shared(barrier);\n"
+                 "  u32 is_over;\n"
+                 "  do {\n"
+                 "    asm volatile(\"{\\n .reg .pred p;\\n\"\n"
+                 "        \" mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\\n\"\n"
+                 "        \" selp.u32 %0, 1, 0, p;\\n}\" : \"=r\"(is_over) : \"r\"(address), \"r\"(parity) : "
+                 "\"memory\");\n"
+                 "  } while (is_over == 0);");
 }
 
 std::string CopyBoxToPair(DeviceText& d, const std::string& type, uint32_t rank) {
-  const std::string map = d.Vector("u64", 16), n = std::to_string(rank);
-  std::string signature = type + "* to, const " + map + "& map, ", given, operands, inputs;
-  for (uint32_t i = 0; i < rank; ++i) {
-    const std::string c = "c" + std::to_string(i), comma = i == 0 ? "" : ", ";
-    signature += "i32 " + c + ", ";
-    given += comma + c;
-    operands += comma + "%" + std::to_string(i + 4);
-    inputs += ", \"r\"(" + c + ")";
-  }
-  return OfPair(d, "ricci_dev_pair_copy_box_" + type + "_" + n, signature + "u64* barrier",
-                "const i32 at[] = {" + given + "};\n  ricci_copy_box_to_cluster(to, &map, " + n + ", at, barrier, 3);",
-                Fill("  asm volatile(\"cp.async.bulk.tensor.$nd.shared::cluster.global.mbarrier::complete_tx::bytes\"\n"
-                     "      \".multicast::cluster [%0], [%1, {$o}], [%2], %3;\"\n"
-                     "      ::\"r\"((u32)__cvta_generic_to_shared(to)), \"l\"(&map), "
-                     "\"r\"((u32)__cvta_generic_to_shared(barrier)), \"h\"((u16)3)$i : \"memory\");",
-                     {{'n', n}, {'o', operands}, {'i', inputs}}));
+  const std::string n = std::to_string(rank);
+  const BoxArguments box = ArgumentsOfBox(d, type, rank, 4);
+  return OnSm90a(
+      d, "ricci_dev_pair_copy_box_" + type + "_" + n, box.signature,
+      "const i32 at[] = {" + box.given + "};\n  ricci_copy_box_to_cluster(to, &map, " + n + ", at, barrier, 3);",
+      Fill("  asm volatile(\"cp.async.bulk.tensor.$nd.shared::cluster.global.mbarrier::complete_tx::bytes\"\n"
+           "      \".multicast::cluster [%0], [%1, {$o}], [%2], %3;\"\n"
+           "      ::\"r\"((u32)__cvta_generic_to_shared(to)), \"l\"(&map), "
+           "\"r\"((u32)__cvta_generic_to_shared(barrier)), \"h\"((u16)3)$i : \"memory\");",
+           {{'n', n}, {'o', box.operands}, {'i', box.inputs}}));
 }
 
 std::string HaveRegisters(DeviceText& d, int64_t n, bool more) {
   const std::string number = std::to_string(n);
-  return OfPair(
+  return OnSm90a(
       d, "ricci_dev_registers_" + number, "", "ricci_meet_setmaxnreg(" + number + ");",
       "  asm volatile(\"setmaxnreg." + std::string(more ? "inc" : "dec") + ".sync.aligned.u32 " + number + ";\");");
 }

@@ -127,6 +127,15 @@ struct WarpgroupProduct {
 std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p);
 
 // ---- device_bulk.cc: names of functions for what the GPU copies to shared memory by itself, on sm_90a ----
+// A function void NAME(signature) of sm_90a: `here` is what it does where there is no GPU, `ptx` its statements.
+std::string OnSm90a(DeviceText& d, const std::string& name, const std::string& signature, const std::string& here,
+                    const std::string& ptx);
+// Parts of a function that copies a box: its parameters, the coordinates by name, and as operands of PTX from number
+// `first` on, which these inputs are.
+struct BoxArguments {
+  std::string signature, given, operands, inputs;
+};
+BoxArguments ArgumentsOfBox(DeviceText& d, const std::string& type, uint32_t rank, uint32_t first);
 // Barriers are u64 in shared memory; NAME(barrier, arrivals): of so many arrivals in each phase. To be shown
 // (ShowToTensorCores) before a barrier of the block, after which others may use it.
 std::string BeginBarrier(DeviceText& d);

@@ -33,17 +33,8 @@ std::string Sums(int64_t n) {
 // A function that only orders; `meets`: what it calls where there is no GPU.
 std::string Ordering(DeviceText& d, const std::string& name, const std::string& ptx, int64_t columns,
                      const std::string& meets) {
-  return d.Function(name, [&] {
-    return Fill(
-        "__forceinline__ void $n(f32* sums) {\n"
-        "#ifndef __CUDA_ARCH__\n"
-        "  $m\n"
-        "#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)\n"
-        "  asm volatile(\"$p\"\n"
-        "      : $s :: \"memory\");\n"
-        "#endif\n}",
-        {{'n', name}, {'m', meets}, {'p', ptx}, {'s', Sums(columns / 2)}});
-  });
+  return OnSm90a(d, name, "f32* sums", meets,
+                 "  asm volatile(\"" + ptx + "\"\n      : " + Sums(columns / 2) + " :: \"memory\");");
 }
 
 }  // namespace
