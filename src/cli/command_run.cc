@@ -1,6 +1,5 @@
 // run, compile, bench: programs as native code.
 #include <algorithm>
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 
@@ -153,9 +152,6 @@ void CompileCommand(const Session& session, const Arguments& arguments) {
 }
 
 // ---- bench ----
-using Clock = std::chrono::steady_clock;
-double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
-
 // Arrays of zeros on a device, for results.
 std::vector<Array> Zeros(const Session& session, const std::vector<ricci_type>& types, ricci_device* device) {
   std::vector<Array> out;

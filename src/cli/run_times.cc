@@ -1,12 +1,10 @@
 #include "cli/run_times.h"
 
-#include <chrono>
 #include <deque>
 
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Stream = Handle<ricci_stream>;
 using Event = Handle<ricci_event>;
 Event Own(ricci_event* e) { return {e, ricci_event_release}; }
@@ -14,8 +12,6 @@ Event Own(ricci_event* e) { return {e, ricci_event_release}; }
 constexpr double kLeastSeconds = 1e-3;  // of runs that are measured together
 constexpr int64_t kMostRuns = int64_t{1} << 30;
 constexpr size_t kLeastTimes = 3;
-
-double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 Stream NewStream(ricci_device* device) {
   ricci_stream* out = nullptr;

@@ -2,12 +2,16 @@
 // the device.
 #ifndef RICCI_CLI_RUN_TIMES_H_
 #define RICCI_CLI_RUN_TIMES_H_
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "cli/session.h"
 
 namespace ricci { inline namespace v0 { namespace cli {
+
+using Clock = std::chrono::steady_clock;
+inline double Seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 constexpr int64_t kMostInFlight = 1024;
 

@@ -24,8 +24,8 @@ uint64_t HashOf(const kernel::Kernel& k) {
 }
 
 bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
-  return kernel::PlacesOfLongLoops(a) == kernel::PlacesOfLongLoops(b) && Bytes(a.insts) == Bytes(b.insts) &&
-         Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain && a.updates == b.updates;
+  return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain &&
+         a.updates == b.updates && kernel::PlacesOfLongLoops(a) == kernel::PlacesOfLongLoops(b);
 }
 
 // The second kernel with a name becomes `name_2`, and so on, so that dumps and profiles distinguish them.

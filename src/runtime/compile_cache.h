@@ -3,7 +3,7 @@
 // Compiled code refers to its context, and the context to this cache. The context empties the cache when its last
 // handle is released (Context::ReleaseHandle), which breaks this cycle. Two threads that compile the same program at
 // once both do the work and then share the first result; no lock is held while compiling. Source locations do not
-// count, except those of loops, which errors name, and where the program holds checks all.
+// count, except those of long loops, which errors name, and where the program holds checks all.
 #ifndef RICCI_RUNTIME_COMPILE_CACHE_H_
 #define RICCI_RUNTIME_COMPILE_CACHE_H_
 #include <list>
