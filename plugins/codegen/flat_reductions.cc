@@ -147,9 +147,7 @@ class FlatReductions::Writer {
       for (const uint32_t operand : {q.a, q.b, q.c}) levels_[i] |= levels_[operand];
     }
   }
-  bool IsOfNest(uint32_t i) const {
-    return std::any_of(nest_->loops.begin(), nest_->loops.end(), [i](const NestLoop& loop) { return loop.loop == i; });
-  }
+  bool IsOfNest(uint32_t i) const { return nest_->LoopOf(i) != nullptr; }
   bool IsDirectlyIn(uint32_t i) const { return IsOfNest(blocks_->parent[i]); }
 
   // ---- places of linear loads ----
@@ -164,10 +162,8 @@ class FlatReductions::Writer {
     if (index < nest_->head) return map_[index];
     if (const auto known = first_index_.find(index); known != first_index_.end()) return known->second;
     uint32_t out = 0;
-    const auto loop =
-        std::find_if(nest_->loops.begin(), nest_->loops.end(), [index](const NestLoop& l) { return l.loop == index; });
     ricci_inst q = k_.insts[index];
-    if (loop != nest_->loops.end()) {
+    if (const NestLoop* loop = nest_->LoopOf(index)) {
       out = Const(loop->first);
     } else {
       for (uint32_t* const operand : {&q.a, &q.b, &q.c}) *operand = *operand == 0 ? 0 : First(*operand);

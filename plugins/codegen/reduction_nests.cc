@@ -152,9 +152,7 @@ class Finder {
     const ricci_inst& q = k_.insts[i];
     return q.op == RICCI_K_YIELD && !IsOfNest(q.a) && q.a < nest_.innermost && IsOfNest(blocks_.parent[q.a]);
   }
-  bool IsOfNest(uint32_t i) const {
-    return std::any_of(nest_.loops.begin(), nest_.loops.end(), [i](const NestLoop& loop) { return loop.loop == i; });
-  }
+  bool IsOfNest(uint32_t i) const { return nest_.LoopOf(i) != nullptr; }
 
   // ---- their order ----
   // How far neighbouring trips of a loop are from each other in memory, over all loads.
@@ -271,6 +269,11 @@ std::vector<uint32_t> ReductionsWithin(const ricci_kernel_table& k, const Blocks
     }
   }
   return within;
+}
+
+const NestLoop* ReductionNest::LoopOf(uint32_t i) const {
+  const auto at = std::find_if(loops.begin(), loops.end(), [i](const NestLoop& loop) { return loop.loop == i; });
+  return at == loops.end() ? nullptr : &*at;
 }
 
 int64_t ReductionNest::StrideOf(uint32_t load, const NestGroup& group) const {

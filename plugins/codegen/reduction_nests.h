@@ -38,6 +38,8 @@ struct ReductionNest {
   std::map<uint32_t, std::vector<int64_t>> linear;
   std::vector<uint8_t> needed;  // by instruction: the result, or an effect, needs it, places of linear loads apart
 
+  // Its loop that this instruction opens, or null.
+  const NestLoop* LoopOf(uint32_t i) const;
   int64_t StrideOf(uint32_t load, const NestGroup& group) const;
 };
 
