@@ -64,6 +64,8 @@ ricci_status* Code::Find(CuModule module, const std::string& name, Function& f) 
 
 ricci_status* Code::LoadAll(PlanModules& plan, Current& current, ricci_code_info& info) {
   launches_ = plan.launches;
+  has_checks_ = ChecksOf(given_);
+  any_checks_ = std::find(has_checks_.begin(), has_checks_.end(), true) != has_checks_.end();
   std::map<const Module*, CuModule> loaded;
   const auto load = [&](Module& m) {
     CuModule& module = loaded[&m];
@@ -71,8 +73,6 @@ ricci_status* Code::LoadAll(PlanModules& plan, Current& current, ricci_code_info
   };
   for (uint32_t i = 0; i < given_.n_kernels; ++i) {
     Module& m = plan.OfKernel(i);
-    has_checks_.push_back(HasChecks(*given_.kernels[i]));
-    any_checks_ = any_checks_ || has_checks_.back();
     if (ricci_status* failed = load(m)) return failed;
     if (ricci_status* failed = LoadKernel(i, loaded[&m])) return failed;
   }
@@ -167,7 +167,7 @@ ricci_status* Code::MakeGraphs() {
     uses_arena[s] = step.kind == RICCI_STEP_KERNEL && MemoryOf(step.index) != 0;
   }
   for (const PlanPart& part : plan_parts_.parts) {
-    if (ricci_status* failed = MakePlanGraph(given_, blocks_, part.steps, plan_parts_.is_one(), uses_arena,
+    if (ricci_status* failed = MakePlanGraph(given_, blocks_, part.steps, plan_parts_.is_one(), uses_arena, has_checks_,
                                              /*has_choices=*/why_no_choices_.empty(), graphs_.emplace_back())) {
       return failed;
     }

@@ -64,7 +64,6 @@ class Code {
   // ---- code_run.cc ----
   Work SetFailedCheck(const Run& run) const;
   Work ReadFailedCheck(const Run& run) const;
-  bool IsByPairs(uint32_t kernel, const std::vector<CuPointer>& arguments) const;
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
   Work Decide(const Run& run, const PlanNode& node) const;
   Work WorkOfNode(const Run& run, const PlanNode& node) const;

@@ -148,13 +148,6 @@ Work Code::ReadFailedCheck(const Run& run) const {
           .host = &run.slot->host->failed_check};
 }
 
-bool Code::IsByPairs(uint32_t kernel, const std::vector<CuPointer>& arguments) const {
-  const std::vector<uint32_t>& aligned = launches_[kernel].pairs.aligned;
-  return pairs_[kernel].f != nullptr && std::all_of(aligned.begin(), aligned.end(), [&](uint32_t b) {
-           return arguments[b] % TensorMap::kAlignment == 0;
-         });
-}
-
 // Arguments of a kernel are its buffers and the word of failed checks, NULL if it has none; of a source operands,
 // results, workspace if any, then the scalars.
 Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
@@ -171,7 +164,8 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   work.function = step.kind == RICCI_STEP_KERNEL ? &kernels_[step.index] : &sources_[step.index];
   if (step.kind == RICCI_STEP_KERNEL) {
     const Launch& launch = launches_[step.index];
-    const bool by_pairs = IsByPairs(step.index, work.arguments), is_aligned = launch.alignment.Has(work.arguments);
+    const bool by_pairs = pairs_[step.index].f != nullptr && launch.pairs.alignment.Has(work.arguments);
+    const bool is_aligned = launch.alignment.Has(work.arguments);
     if (launch.parts != 0) work.before = is_aligned ? &parts_[step.index] : &unaligned_[step.index];
     if (launch.parts == 0 && !is_aligned) work.function = &unaligned_[step.index];
     if (by_pairs) work.function = &pairs_[step.index];

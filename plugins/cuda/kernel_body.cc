@@ -169,6 +169,10 @@ std::string KernelPrinter::LaneOf(uint32_t loop) const {
   return team_.OverRows(loop) != 0 && team_.size > kWarp ? "(lane % 32)" : "lane";
 }
 
+bool KernelPrinter::IsOverRows(uint32_t loop) const {
+  return std::find(team_.over_rows.begin(), team_.over_rows.end(), loop) != team_.over_rows.end();
+}
+
 // Each warp of the team takes a row.
 void KernelPrinter::LoopOverRows(uint32_t i) {
   const auto [begin, end] = BoundsOf(i);

@@ -1,7 +1,6 @@
 // KernelPrinter: writes the text of one kernel (kernel_text.h). Private to the files that write its parts.
 #ifndef RICCI_CUDA_KERNEL_PRINTER_H_
 #define RICCI_CUDA_KERNEL_PRINTER_H_
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -29,30 +28,7 @@ class KernelPrinter {
  public:
   // `flat_reasons`: why the table has other reductions than the kernel as it was lowered (flat_kernel.h).
   KernelPrinter(const ricci_kernel_table& k, const std::vector<std::string>& flat_reasons, const TextTarget& target,
-                const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device)
-      : k_(k),
-        flat_reasons_(flat_reasons),
-        in_arena_(in_arena),
-        line_of_(line_of),
-        device_(device),
-        blocks_(k),
-        ranges_(k),
-        tile_of_target_(TileOf(k, blocks_, ranges_, target)),
-        pair_tile_(PairTileOf(tile_of_target_)),
-        transposed_(TransposeTileOf(k, blocks_, ranges_)),
-        shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
-                                : SharesOf(k, blocks_, ranges_, transposed_)),
-        phases_(PhasesOf(k, blocks_, team_)),
-        launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
-        runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
-        divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
-    launch_.parts = phases_.parts;
-    launch_.parts_bytes = phases_.bytes;
-    launch_.parts_threads = BlocksOf(team_, launch_.points) * launch_.parts * kBlock;
-    if (phases_.of_scans) launch_.blocks = launch_.points * launch_.parts;
-    if (tile_->IsUsed()) LaunchTiles();
-    if (transposed_.IsUsed()) launch_.tiles = transposed_.tiles();
-  }
+                const std::vector<uint8_t>& in_arena, const LineOf& line_of, DeviceText& device);
 
   bool Print(const std::string& name);
   const std::string& text() const { return text_; }
@@ -68,41 +44,23 @@ class KernelPrinter {
   // Indices that fit into 32 bits are i32.
   uint32_t DTypeOf(uint32_t i) const { return ranges_.IsShort(i) ? uint32_t{RICCI_I32} : At(i).dtype; }
   std::string Type(uint32_t i) const { return std::string(TypeName(DTypeOf(i))); }
-  void Line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
-  void Open(const std::string& text) {
-    Line(text.empty() ? "{" : text + " {");
-    ++depth_;
-  }
-  void Close() {
-    --depth_;
-    Line("}");
-  }
-  void Else() {
-    --depth_;
-    Line("} else {");
-    ++depth_;
-  }
-  std::string Variable(uint32_t i) const {
-    return "v" + std::to_string(i) + (IsTwice(i) ? "_" + std::to_string(half_) : "");
-  }
-  void Let(uint32_t i, const std::string& expression) {
-    if (IsPair(i)) return LetHalf(i, expression);
-    Line("const " + Type(i) + " " + Variable(i) + " = " + expression + ";");
-  }
+  std::string Variable(uint32_t i) const;
   static std::string Sum(const std::string& a, const std::string& b) { return a == "0" ? b : a + " + " + b; }
-  // What was decided, in the text and for who asks (Launch); Note: only for who asks.
-  void Decide(const std::string& what) {
-    Line("// " + what);
-    Note(what);
-  }
-  void Note(const std::string& what) {
-    if (!is_again_) (in_parts_ ? launch_.decisions_of_parts : launch_.decisions).push_back(what);
-  }
-  bool Fail(const std::string& what) {
-    error_ = "cuda: kernel " + std::string(k_.name.ptr, k_.name.len) + ": " + what;
-    return false;
-  }
+  bool Fail(const std::string& what);
 
+  // ---- kernel_lines.cc ----
+  void Line(const std::string& text);
+  void Open(const std::string& text);
+  void Close();
+  void Else();
+  void Let(uint32_t i, const std::string& expression);
+  // What was decided, in the text and for who asks (Launch); Note: only for who asks.
+  void Decide(const std::string& what);
+  void Note(const std::string& what);
+  // What `write` writes, as a part of a text that begins each line so deep.
+  std::string Within(size_t depth, const std::function<void()>& write);
+
+  // ---- kernel_text.cc ----
   void Function(const std::string& name);
   void ForBothAlignments(const std::string& name, const std::string& aligned, const std::function<void()>& write);
   std::string Parameters() const;
@@ -129,10 +87,7 @@ class KernelPrinter {
   void GroupedTrips(uint32_t i);
   void Group(uint32_t loop, uint32_t first, uint32_t last);
   // The number of the first trip of a group; i8 to i64 are types.
-  static std::string FirstOfGroup(uint32_t loop) {
-    const bool is_type = loop == 8 || loop == 16 || loop == 32 || loop == 64;
-    return "i" + std::to_string(loop) + (is_type ? "_" : "");
-  }
+  static std::string FirstOfGroup(uint32_t loop);
   std::string AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const;
   std::string IsAligned() const;
   std::string VectorType(uint32_t i, int64_t n);
@@ -176,10 +131,7 @@ class KernelPrinter {
 
   // ---- runs_text.cc ----
   // Each point is one thread's, alone and in any order.
-  bool IsStraight() const {
-    return !tile_->IsUsed() && !transposed_.IsUsed() && team_.size == 1 && vector_.size == 1 && phases_.parts == 0 &&
-           launch_.groups == 0 && launch_.points > 0;
-  }
+  bool IsStraight() const;
   void PointsWithRuns(const std::string& type, const std::string& thread, const std::string& threads);
   void PointsByInverses(const std::string& type, const std::string& thread, const std::string& threads);
   void Quotient(uint32_t i);
@@ -248,6 +200,7 @@ class KernelPrinter {
   static std::string KeptName(Side side);  // of the operand in shared memory
   TileLayout LayoutOf(const TileProduct& p, Side side) const;
   int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
+  int64_t BytesOfStep(const TileProduct& p) const;
   static std::string WayOf(const TileProduct& p, Side side);
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
@@ -333,13 +286,11 @@ class KernelPrinter {
   TensorMap MapOf(const TileProduct& p, Side side) const;
   size_t NumberOfMap(const TileProduct& p, Side side) const;
   void MakeMaps();
-  std::string MapParameters() const;
+  std::string MapParameters(const std::vector<TensorMap>& maps) const;
   int64_t MostSteps() const;      // of a product, or of a part of it
   int64_t PlacesOfSteps() const;  // in shared memory
   bool AreRefilled() const;
-  int64_t BytesOfBarriers() const {
-    return HasBoxes() ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
-  }
+  int64_t BytesOfBarriers() const;
   std::string BulkWayOf(const TileProduct& p, Side side) const;
   std::string CoordinateOf(const TensorForm::Dimension& d, const std::string& number) const;
   void BeginBarriers();
@@ -351,10 +302,8 @@ class KernelPrinter {
   void MultiplyBoxes(const TileProduct& p);
 
   // ---- pairs_of_blocks_text.cc ----
-  std::string Within(size_t depth, const std::function<void()>& write);
   void LaunchPairs();
   TensorMap MapOfPair(Side side) const;
-  std::string MapsOfPair();
   void PlaceOfPair();
   void CopyHalf(Side side);
   void StorePass();
@@ -380,9 +329,7 @@ class KernelPrinter {
   std::string LaneOf(uint32_t loop) const;
   // The loop whose sum a loop adds to: that over its rows, or itself.
   uint32_t HolderOf(uint32_t loop) const { return team_.OverRows(loop) != 0 ? team_.OverRows(loop) : loop; }
-  bool IsOverRows(uint32_t loop) const {
-    return std::find(team_.over_rows.begin(), team_.over_rows.end(), loop) != team_.over_rows.end();
-  }
+  bool IsOverRows(uint32_t loop) const;
   void LoopOverRows(uint32_t i);
   void Loop(uint32_t i);
   bool HasGroupedTrips() const;  // in the launch that is being written

@@ -33,6 +33,33 @@ Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, cons
   return launch;
 }
 
+KernelPrinter::KernelPrinter(const ricci_kernel_table& k, const std::vector<std::string>& flat_reasons,
+                             const TextTarget& target, const std::vector<uint8_t>& in_arena, const LineOf& line_of,
+                             DeviceText& device)
+    : k_(k),
+      flat_reasons_(flat_reasons),
+      in_arena_(in_arena),
+      line_of_(line_of),
+      device_(device),
+      blocks_(k),
+      ranges_(k),
+      tile_of_target_(TileOf(k, blocks_, ranges_, target)),
+      pair_tile_(PairTileOf(tile_of_target_)),
+      transposed_(TransposeTileOf(k, blocks_, ranges_)),
+      shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
+                              : SharesOf(k, blocks_, ranges_, transposed_)),
+      phases_(PhasesOf(k, blocks_, team_)),
+      launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
+      runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
+      divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
+  launch_.parts = phases_.parts;
+  launch_.parts_bytes = phases_.bytes;
+  launch_.parts_threads = BlocksOf(team_, launch_.points) * launch_.parts * kBlock;
+  if (phases_.of_scans) launch_.blocks = launch_.points * launch_.parts;
+  if (tile_->IsUsed()) LaunchTiles();
+  if (transposed_.IsUsed()) launch_.tiles = transposed_.tiles();
+}
+
 // `3 x 5 points; reads b0 (15), b1 (5); writes b2 (15)`, with the elements of each buffer.
 std::string KernelPrinter::Summary() const {
   std::string text;
@@ -66,7 +93,7 @@ std::string KernelPrinter::Parameters() const {
 void KernelPrinter::Signature(const std::string& name) {
   Line("");
   Line("// " + Summary());
-  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters() + ")");
+  Open("extern \"C\" __global__ void " + name + "(" + Parameters() + MapParameters(launch_.maps) + ")");
   if (launch_.thread_bytes == 0) return;
   Decide("private arrays in memory: " + std::to_string(launch_.thread_bytes) + " bytes for a thread");
   Line("const i64 threads = (i64)gridDim.x * blockDim.x, thread = (i64)blockIdx.x * blockDim.x + threadIdx.x;");

@@ -1,13 +1,12 @@
 // A kernel as CUDA C++: a `__global__` function that a person could have written.
 #ifndef RICCI_CUDA_KERNEL_TEXT_H_
 #define RICCI_CUDA_KERNEL_TEXT_H_
-#include <algorithm>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "alignment.h"
 #include "device_text.h"
 #include "pair_launch.h"
 #include "ricci/backend.h"
@@ -16,17 +15,6 @@
 #include "tile_size.h"
 
 namespace ricci::cuda {
-
-// What a function asks of the addresses that it is given: multiples of `bytes`, of these arguments.
-struct Alignment {
-  std::vector<uint32_t> arguments;  // none: it takes any
-  uint64_t bytes = 1;
-
-  bool IsUsed() const { return !arguments.empty(); }
-  bool Has(std::span<const CuPointer> addresses) const {
-    return std::all_of(arguments.begin(), arguments.end(), [&](uint32_t i) { return addresses[i] % bytes == 0; });
-  }
-};
 
 // How the points of a kernel are spread over threads.
 struct Launch {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "alignment.h"
 #include "tensor_map.h"
 
 namespace ricci::cuda {
@@ -13,9 +14,9 @@ namespace ricci::cuda {
 struct PairLaunch {
   int64_t pairs = 0;  // of tiles; 0: there is no such function
   unsigned threads = 0;
-  uint64_t shared_bytes = 0;      // of a block
-  std::vector<TensorMap> maps;    // that it is given after all other arguments
-  std::vector<uint32_t> aligned;  // arguments that must be multiples of TensorMap::kAlignment
+  uint64_t shared_bytes = 0;    // of a block
+  std::vector<TensorMap> maps;  // that it is given after all other arguments
+  Alignment alignment;
 
   // A block for each of so many processors; 0: for each tile.
   unsigned blocks(int64_t processors) const {

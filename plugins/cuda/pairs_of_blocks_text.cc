@@ -96,6 +96,11 @@ constexpr int64_t kColumnsOfPass = 64, kRowsOfWarp = 16, kWarpsOfGroup = 4;
 constexpr int64_t kBytesOfBarriers = 2 * PairTile::kStages * int64_t{sizeof(uint64_t)};
 constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 
+// Where barriers begin: behind the steps, and the results of a pass.
+int64_t BarriersOf(int64_t step) {
+  return step * PairTile::kStages + PairTile::kRows * kColumnsOfPass * int64_t{sizeof(float)};
+}
+
 // Rows of 256 bytes, in which parts of 32 change places by the row, and in the second half of the row the halves of a
 // part: lanes that write 4 rows, and those that read a row, meet all banks.
 std::string PlaceInPass(const std::string& half = "") {
@@ -103,15 +108,6 @@ std::string PlaceInPass(const std::string& half = "") {
 }
 
 }  // namespace
-
-// What `write` writes, as a part of this text.
-std::string KernelPrinter::Within(size_t depth, const std::function<void()>& write) {
-  std::string before = std::exchange(text_, {});
-  const size_t outside = std::exchange(depth_, depth);
-  write();
-  depth_ = outside;
-  return std::exchange(text_, std::move(before));
-}
 
 // ---- copies ----
 // A box is half of the columns, or as many rows; where lines lie along them one panel of that.
@@ -133,27 +129,15 @@ void KernelPrinter::LaunchPairs() {
   PairLaunch& launch = launch_.pairs;
   launch.pairs = pair_tile_.pairs;
   launch.threads = static_cast<unsigned>(PairTile::kThreads);
-  const int64_t of_step = BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
-  const int64_t of_results = PairTile::kRows * kColumnsOfPass * int64_t{sizeof(float)};
-  launch.shared_bytes = static_cast<uint64_t>(of_step * PairTile::kStages + of_results + kBytesOfBarriers);
+  launch.shared_bytes = static_cast<uint64_t>(BarriersOf(BytesOfStep(p)) + kBytesOfBarriers);
   std::vector<uint8_t> together(k_.n_buffers);
   if (tile_->points) together = BuffersTogether(*tile_->points);
   for (const Side side : {Side::kRows, Side::kColumns}) {
     launch.maps.push_back(MapOfPair(side));
     together[p.operands[Number(side)].form.buffer] = 1;
   }
-  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
-    if (together[b] != 0) launch.aligned.push_back(b);
-  }
+  launch.alignment = Alignment::Of(together, TensorMap::kAlignment);
   tile_ = outside;
-}
-
-std::string KernelPrinter::MapsOfPair() {
-  std::string out;
-  for (size_t i = 0; i < launch_.pairs.maps.size(); ++i) {
-    out += ", const __grid_constant__ " + device_.Vector("u64", 16) + " map" + std::to_string(i);
-  }
-  return out;
 }
 
 // Rows of this block; of the columns the half that it copies to both.
@@ -233,20 +217,18 @@ void KernelPrinter::PointsOfWarp() {
 // ---- the whole ----
 std::string KernelPrinter::TextOfPairs(const std::string& name) {
   const TileProduct& p = tile_->products[0];
-  const int64_t columns = PairTile::kColumns, stages = PairTile::kStages;
-  const int64_t of_rows = BytesOfOperand(p, Side::kRows), of_columns = BytesOfOperand(p, Side::kColumns);
-  const int64_t results = (of_rows + of_columns) * stages, barriers = results + PairTile::kRows * kColumnsOfPass * 4;
+  const int64_t columns = PairTile::kColumns, stages = PairTile::kStages, of_step = BytesOfStep(p);
   const auto way = [&](Side side) { return side == Side::kRows ? "copied" : "half copied by each block to both"; };
   return Fill(kText, {{'S', Summary()},
                       {'N', name},
-                      {'A', Parameters() + MapsOfPair()},
+                      {'A', Parameters() + MapParameters(launch_.pairs.maps)},
                       {'B', N(static_cast<int64_t>(launch_.pairs.shared_bytes))},
                       {'T', TypeName(p.operands[0].dtype)},
                       {'L', way(Side::kRows)},
                       {'C', way(Side::kColumns)},
-                      {'R', N(of_rows * stages)},
-                      {'Q', N(results)},
-                      {'F', N(barriers)},
+                      {'R', N(BytesOfOperand(p, Side::kRows) * stages)},
+                      {'Q', N(of_step * stages)},
+                      {'F', N(BarriersOf(of_step))},
                       {'G', N(stages)},
                       {'W', N(PairTile::kBlocks * PairTile::kGroups * kWarpsOfGroup)},
                       {'I', BeginBarrier(device_)},
@@ -261,7 +243,7 @@ std::string KernelPrinter::TextOfPairs(const std::string& name) {
                       {'w', WaitForPair(device_)},
                       {'f', WaitForBarrier(device_)},
                       {'b', ExpectBytes(device_)},
-                      {'c', N(of_rows + of_columns)},
+                      {'c', N(of_step)},
                       {'p', Within(4, [this] { PlaceOfPair(); })},
                       {'q', Within(3, [this] { PlaceOfPair(); })},
                       {'l', Within(5,

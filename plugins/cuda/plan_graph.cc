@@ -4,6 +4,7 @@
 #include "plan_graph.h"
 
 #include <algorithm>
+#include <span>
 
 namespace ricci::cuda {
 namespace {
@@ -25,10 +26,7 @@ class NodeMaker {
   NodeMaker(const ricci_compile_args& a, const PlanBlocks& blocks, bool has_choices, PlanGraph& g)
       : a_(a), blocks_(blocks), has_choices_(has_choices), g_(g) {}
 
-  ricci_status* Whole() {
-    const bool has_checks =
-        std::any_of(a_.kernels, a_.kernels + a_.n_kernels, [](const auto* k) { return HasChecks(*k); });
-    if (!has_checks) return Part({0, a_.plan->n_steps});
+  ricci_status* WithChecks() {
     const uint32_t first = Add({PlanNode::kSetCheck}, {});
     if (ricci_status* failed = List({0, a_.plan->n_steps}, 0, {first}, g_.last)) return failed;
     Add({PlanNode::kReadCheck}, g_.last);
@@ -166,8 +164,8 @@ class NodeMaker {
   PlanGraph& g_;
 };
 
-void FindUsers(const ricci_compile_args& a, const std::vector<bool>& uses_arena, PlanGraph& g) {
-  const ricci_plan& p = *a.plan;
+void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, const std::vector<bool>& has_checks,
+               PlanGraph& g) {
   const uint32_t failed_check = FailedCheckPlace(p);
   g.users.assign(PlaceCount(p), {});
   const auto add = [&g](uint32_t place, uint32_t node) {
@@ -182,7 +180,7 @@ void FindUsers(const ricci_compile_args& a, const std::vector<bool>& uses_arena,
     const ricci_plan_step& step = p.steps[s];
     for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), n);
     if (uses_arena[s]) add(ArenaPlace(p), n);
-    if (step.kind == RICCI_STEP_KERNEL && HasChecks(*a.kernels[step.index])) add(failed_check, n);
+    if (step.kind == RICCI_STEP_KERNEL && has_checks[step.index]) add(failed_check, n);
   }
 }
 
@@ -222,16 +220,23 @@ CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) 
 }
 
 // ---- nodes ----
-bool HasChecks(const ricci_kernel_table& k) {
-  return std::any_of(k.insts, k.insts + k.n_insts, [](const ricci_inst& i) { return i.op == RICCI_K_CHECK; });
+std::vector<bool> ChecksOf(const ricci_compile_args& a) {
+  std::vector<bool> has_checks;
+  for (const ricci_kernel_table* k : std::span(a.kernels, a.n_kernels)) {
+    const auto is_check = [](const ricci_inst& i) { return i.op == RICCI_K_CHECK; };
+    has_checks.push_back(std::any_of(k->insts, k->insts + k->n_insts, is_check));
+  }
+  return has_checks;
 }
 
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
-                            const std::vector<bool>& uses_arena, bool has_choices, PlanGraph& out) {
+                            const std::vector<bool>& uses_arena, const std::vector<bool>& has_checks, bool has_choices,
+                            PlanGraph& out) {
   out = {};
   NodeMaker maker(a, blocks, has_choices, out);
-  if (ricci_status* failed = is_whole ? maker.Whole() : maker.Part(part)) return failed;
-  FindUsers(a, uses_arena, out);
+  const bool is_checked = is_whole && std::find(has_checks.begin(), has_checks.end(), true) != has_checks.end();
+  if (ricci_status* failed = is_checked ? maker.WithChecks() : maker.Part(part)) return failed;
+  FindUsers(*a.plan, uses_arena, has_checks, out);
   return nullptr;
 }
 

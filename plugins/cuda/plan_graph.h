@@ -66,12 +66,13 @@ struct PlanGraph {
     return size() - (!nodes.empty() && nodes.back().kind == PlanNode::kReadCheck ? 1 : 0);
   }
 };
-// Can a run of the kernel lower the word of failed checks?
-bool HasChecks(const ricci_kernel_table& k);
+// By kernel: can a run of it lower the word of failed checks?
+std::vector<bool> ChecksOf(const ricci_compile_args& a);
 // Of one of the plan's parts; `is_whole`: that is the plan. `uses_arena`: by step, whether it needs working memory
-// besides its buffers; `has_choices`: a node can have several bodies.
+// besides its buffers; `has_checks`: ChecksOf; `has_choices`: a node can have several bodies.
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
-                            const std::vector<bool>& uses_arena, bool has_choices, PlanGraph& out);
+                            const std::vector<bool>& uses_arena, const std::vector<bool>& has_checks, bool has_choices,
+                            PlanGraph& out);
 inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
 
 }  // namespace ricci::cuda

@@ -9,15 +9,14 @@
 namespace ricci::cuda {
 namespace {
 
-// By kernel from `first` to `last` - 1 and by buffer of it: whether all steps give it memory of the arena, which is
-// aligned.
-std::vector<std::vector<uint8_t>> InArena(const ricci_compile_args& a, uint32_t first, uint32_t last) {
+// By kernel and by buffer of it: whether all steps give it memory of the arena, which is aligned.
+std::vector<std::vector<uint8_t>> InArena(const ricci_compile_args& a) {
   std::vector<std::vector<uint8_t>> out;
-  for (uint32_t i = first; i < last; ++i) out.emplace_back(a.kernels[i]->n_buffers, 1);
+  for (uint32_t i = 0; i < a.n_kernels; ++i) out.emplace_back(a.kernels[i]->n_buffers, 1);
   for (uint32_t s = 0; s < a.plan->n_steps; ++s) {
     const ricci_plan_step& step = a.plan->steps[s];
-    if (step.kind != RICCI_STEP_KERNEL || step.index < first || step.index >= last) continue;
-    std::vector<uint8_t>& of_kernel = out[step.index - first];
+    if (step.kind != RICCI_STEP_KERNEL) continue;
+    std::vector<uint8_t>& of_kernel = out[step.index];
     for (uint32_t b = 0; b < of_kernel.size(); ++b) {
       const ricci_plan_buffer& buffer = a.plan->buffers[a.plan->args[step.args + b]];
       if (buffer.kind != RICCI_BUFFER_ARENA || buffer.offset % kArenaAlignment != 0) of_kernel[b] = 0;
@@ -26,26 +25,33 @@ std::vector<std::vector<uint8_t>> InArena(const ricci_compile_args& a, uint32_t 
   return out;
 }
 
+// The kernels of a program, and what their texts depend on besides themselves.
+struct Kernels {
+  Kernels(const ricci_compile_args& a, const TextTarget& target) : a(a), target(target), in_arena(InArena(a)) {}
+
+  const ricci_compile_args& a;
+  const TextTarget target;
+  const std::vector<std::vector<uint8_t>> in_arena;
+};
+
 // Kernels `first` to `last` - 1; `device` gets what they call.
-bool PrintTo(const ricci_compile_args& a, const TextTarget& target, uint32_t first, uint32_t last,
-             const LineOf& line_of, DeviceText& device, std::vector<Launch>& launches, std::string& kernels,
-             std::string& error) {
-  const std::vector<std::vector<uint8_t>> in_arena = InArena(a, first, last);
+bool PrintTo(const Kernels& all, uint32_t first, uint32_t last, const LineOf& line_of, DeviceText& device,
+             std::vector<Launch>& launches, std::string& kernels, std::string& error) {
   for (uint32_t i = first; i < last; ++i) {
-    const std::string name = KernelName(*a.kernels[i], i);
-    if (!PrintKernel(*a.kernels[i], name, target, in_arena[i - first], line_of, device, kernels, launches[i], error))
+    const ricci_kernel_table& k = *all.a.kernels[i];
+    if (!PrintKernel(k, KernelName(k, i), all.target, all.in_arena[i], line_of, device, kernels, launches[i], error))
       return false;
   }
   return true;
 }
 
 // The same as one text.
-bool PrintText(const ricci_compile_args& a, const TextTarget& target, uint32_t first, uint32_t last,
-               const ricci_ctx* ctx, std::vector<Launch>& launches, std::string& text, std::string& error) {
+bool PrintText(const Kernels& all, uint32_t first, uint32_t last, const ricci_ctx* ctx, std::vector<Launch>& launches,
+               std::string& text, std::string& error) {
   const LineOf line_of = [ctx](uint64_t location) { return LineDirective(ctx, location); };
   DeviceText device;
   std::string kernels;
-  if (!PrintTo(a, target, first, last, line_of, device, launches, kernels, error)) return false;
+  if (!PrintTo(all, first, last, line_of, device, launches, kernels, error)) return false;
   text = device.Text() + kernels;
   return true;
 }
@@ -57,12 +63,13 @@ std::string TextOf(const ricci_plan_source& s) {
 }
 
 ricci_status* PrintModules(const ModuleCompiler& compiler, const ricci_compile_args& a, PlanModules& out) {
+  const Kernels all(a, compiler.target());
   std::string error;
   out.launches.resize(a.n_kernels);
   for (uint32_t i = 0; i < a.n_kernels; i += PlanModules::kKernels) {
     const uint32_t last = std::min(a.n_kernels, i + PlanModules::kKernels);
     std::string text;
-    if (!PrintText(a, compiler.target(), i, last, compiler.ctx(), out.launches, text, error)) {
+    if (!PrintText(all, i, last, compiler.ctx(), out.launches, text, error)) {
       return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
     }
     out.modules.push_back({EachLinePlaced(text)});
@@ -91,11 +98,12 @@ ricci_status* CheckLaunch(const ricci_plan_source& s) {
 // A module of several kernels was refused with `error`: the first kernel that is refused alone, with what is said then.
 uint32_t WrongKernel(const ModuleCompiler& compiler, const ricci_compile_args& a, uint32_t first, std::string& error) {
   const uint32_t last = std::min(a.n_kernels, first + PlanModules::kKernels);
+  const Kernels all(a, compiler.target());
   std::vector<Launch> launches(a.n_kernels);
   for (uint32_t i = first; i < last && last - first > 1; ++i) {
     Module alone;
     std::string not_printed;
-    if (!PrintText(a, compiler.target(), i, i + 1, compiler.ctx(), launches, alone.text, not_printed)) continue;
+    if (!PrintText(all, i, i + 1, compiler.ctx(), launches, alone.text, not_printed)) continue;
     alone.text = EachLinePlaced(alone.text);
     compiler.Compile({&alone, 1}, a);
     if (!alone.image.empty() || alone.error.empty()) continue;
@@ -131,14 +139,15 @@ std::string PrintKernels(const ricci_compile_args& a, const TextTarget& target, 
   DeviceText device;
   std::string kernels;
   launches.resize(a.n_kernels);
-  return PrintTo(a, target, 0, a.n_kernels, no_places, device, launches, kernels, error) ? kernels : std::string();
+  return PrintTo(Kernels(a, target), 0, a.n_kernels, no_places, device, launches, kernels, error) ? kernels
+                                                                                                  : std::string();
 }
 
 std::string PrintModule(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
                         std::string& error, const ricci_ctx* ctx) {
   std::string text;
   launches.resize(a.n_kernels);
-  return PrintText(a, target, 0, a.n_kernels, ctx, launches, text, error) ? text : std::string();
+  return PrintText(Kernels(a, target), 0, a.n_kernels, ctx, launches, text, error) ? text : std::string();
 }
 
 ricci_status* CompilePlan(const ModuleCompiler& compiler, const ricci_compile_args& a, PlanModules& out,

@@ -4,7 +4,7 @@
 
 #include "codegen/dtypes.h"
 #include "tensor_format.h"
-#include "tile_layout.h"
+#include "tile_forms.h"
 
 namespace ricci::cuda {
 namespace {
@@ -43,7 +43,7 @@ class Finder {
         !Measure() || !PacketOperands())
       return {};
     if (tile_.on_tensor_cores()) LimitLoaded();
-    if (tile_.kind == TileKind::kWarpgroups) FindForms();
+    if (tile_.kind == TileKind::kWarpgroups) FindTensorForms(k_, tile_);
     if (plain) PacketPoints();
     Explain();
     return std::move(tile_);
@@ -304,40 +304,6 @@ class Finder {
   }
   bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, Packet& out) const {
     return MakePacket(k_, roots, given_, neighbours, n, out) && out.bytes != 0;
-  }
-
-  // ---- tensor maps ----
-  TensorSides SidesOf(Side side) const {
-    TensorSides out;
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
-      if (tile_.sides[d] == side) out.side.push_back(d);
-      if (tile_.sides[d] == Side::kBatch) out.batch.push_back(d);
-    }
-    return out;
-  }
-  // Only for what threads copy too, where addresses are not aligned.
-  TensorForm FormOf(const TileProduct& p, Side side, const TileOperand& o) const {
-    const auto i = static_cast<size_t>(side);
-    if (o.dtype != k_.insts[o.value].dtype) return {.why_not = "it is converted"};
-    const TileLayout layout = WarpgroupLayout(tile_.size.extents[i], tile_.size.step, o.along_sum,
-                                              tile_.size.extents[i] / tile_.size.parts[i]);
-    const TensorBox box{.along_sum = o.along_sum, .of_line = layout.of_line(), .lines = layout.lines};
-    TensorForm form = TensorFormOf(k_, o.value, p.loops, SidesOf(side), box);
-    if (form.is_there() && !o.is_copy) return {.why_not = "its lines have odd lengths"};
-    return form;
-  }
-  // Of all operands, else nobody uses them.
-  void FindForms() {
-    for (TileProduct& p : tile_.products) {
-      for (const Side side : {Side::kRows, Side::kColumns}) {
-        TileOperand& o = p.operands[static_cast<size_t>(side)];
-        o.form = FormOf(p, side, o);
-        if (o.form.is_there() || !tile_.why_no_forms.empty()) continue;
-        tile_.why_no_forms =
-            std::string("of the ") + (side == Side::kRows ? "rows" : "columns") + " no tensor map: " + o.form.why_not;
-      }
-    }
-    tile_.has_forms = tile_.why_no_forms.empty();
   }
 
   void PacketPoints() {

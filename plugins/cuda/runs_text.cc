@@ -4,6 +4,11 @@
 
 namespace ricci::cuda {
 
+bool KernelPrinter::IsStraight() const {
+  return !tile_->IsUsed() && !transposed_.IsUsed() && team_.size == 1 && vector_.size == 1 && phases_.parts == 0 &&
+         launch_.groups == 0 && launch_.points > 0;
+}
+
 void KernelPrinter::PointsWithRuns(const std::string& type, const std::string& thread, const std::string& threads) {
   if (divisors_.IsUsed()) return PointsByInverses(type, thread, threads);
   const std::string points = std::to_string(launch_.points);

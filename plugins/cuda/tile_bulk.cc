@@ -51,15 +51,19 @@ void KernelPrinter::MakeMaps() {
   }
 }
 
-std::string KernelPrinter::MapParameters() const {
+std::string KernelPrinter::MapParameters(const std::vector<TensorMap>& maps) const {
   std::string out;
-  for (size_t i = 0; i < launch_.maps.size(); ++i) {
+  for (size_t i = 0; i < maps.size(); ++i) {
     out += ", const __grid_constant__ " + device_.Vector("u64", 16) + " map" + std::to_string(i);
   }
   return out;
 }
 
 // ---- barriers ----
+int64_t KernelPrinter::BytesOfBarriers() const {
+  return HasBoxes() ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
+}
+
 int64_t KernelPrinter::MostSteps() const {
   int64_t most = 0;
   for (const TileProduct& p : tile_->products) most = std::max(most, StepsOfPart(p));
@@ -137,8 +141,7 @@ void KernelPrinter::FillStep(const TileProduct& p, const std::string& first) {
   if (AreRefilled()) {
     Line("if (step > " + first + ") " + WaitForBarrier(device_) + "(empty + to, slot == 0 ? parity ^ 1 : parity);");
   }
-  Line(ExpectBytes(device_) + "(full + to, " + N(BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns)) +
-       ");");
+  Line(ExpectBytes(device_) + "(full + to, " + N(BytesOfStep(p)) + ");");
   for (const Side side : kSides) CopyBoxes(p, side);
   Close();
   Line("__syncwarp();");

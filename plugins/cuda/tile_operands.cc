@@ -29,6 +29,10 @@ int64_t KernelPrinter::BytesOfOperand(const TileProduct& p, Side side) const {
   return LayoutOf(p, side).elements() * codegen::SizeOfDType(p.operands[Number(side)].dtype);
 }
 
+int64_t KernelPrinter::BytesOfStep(const TileProduct& p) const {
+  return BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
+}
+
 std::string KernelPrinter::KeptName(Side side) { return side == Side::kRows ? "left" : "right"; }
 
 // The packets of an operand that a thread takes, one after the other; closed by Close. Threads next to each other take

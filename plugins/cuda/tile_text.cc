@@ -41,7 +41,7 @@ void KernelPrinter::TilesWhereAligned(const std::string& name, bool aligned) {
   Line("");
   Line("// " + Summary());
   Open("extern \"C\" __global__ " + std::string(is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
-       Parameters() + MapParameters() + ")");
+       Parameters() + MapParameters(launch_.maps) + ")");
   Line(std::string("[[maybe_unused]] constexpr bool aligned = ") + (aligned ? "true;" : "false;"));
   TilesOfBlocks();
   Close();
@@ -106,8 +106,7 @@ void KernelPrinter::PlaceOfTile(const std::string& number, int64_t height, const
 int64_t KernelPrinter::BytesOfTile() const {
   int64_t bytes = BeginOfResults(tile_->sums.size());
   for (const TileProduct& p : tile_->products) {
-    const int64_t step = BytesOfOperand(p, Side::kRows) + BytesOfOperand(p, Side::kColumns);
-    bytes = std::max(bytes, step * tile_->size.stages);
+    bytes = std::max(bytes, BytesOfStep(p) * tile_->size.stages);
   }
   return (bytes + kMostPacketBytes - 1) / kMostPacketBytes * kMostPacketBytes;
 }
@@ -146,11 +145,7 @@ Alignment KernelPrinter::AlignmentOfTiles() const {
   }
   if (tile_->has_forms) bytes = std::max(bytes, TensorMap::kAlignment);
   if (tile_->points && !in_parts_) take(*tile_->points);
-  Alignment out{.arguments = {}, .bytes = static_cast<uint64_t>(bytes)};
-  for (uint32_t b = 0; b < k_.n_buffers; ++b) {
-    if (together[b] != 0) out.arguments.push_back(b);
-  }
-  return out;
+  return Alignment::Of(together, static_cast<uint64_t>(bytes));
 }
 
 // Whether a marked instruction is an index of a loop, or a coordinate of that side.

@@ -55,6 +55,11 @@ bool KernelPrinter::HasGroupedTrips() const {
   return false;
 }
 
+std::string KernelPrinter::FirstOfGroup(uint32_t loop) {
+  const bool is_type = loop == 8 || loop == 16 || loop == 32 || loop == 64;
+  return "i" + std::to_string(loop) + (is_type ? "_" : "");
+}
+
 // Trip `i7` and those after it are a group.
 void KernelPrinter::GroupedTrips(uint32_t i) {
   const std::string n = std::to_string(vector_.size), first = FirstOfGroup(i);

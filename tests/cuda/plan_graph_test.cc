@@ -36,7 +36,8 @@ class PlanGraphs : public ::testing::Test {
     cuda::PlanGraph g;
     const cuda::PlanBlocks blocks(p);
     const cuda::StepRange steps = is_whole_ ? cuda::StepRange{0, p.n_steps} : part_;
-    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, blocks, steps, is_whole_, std::vector<bool>(p.n_steps), has_choices_, g)));
+    EXPECT_TRUE(Ok(cuda::MakePlanGraph(a, blocks, steps, is_whole_, std::vector<bool>(p.n_steps), cuda::ChecksOf(a),
+                                       has_choices_, g)));
     has_choices_in_plan_ = blocks.has_choices();
     return g;
   }
