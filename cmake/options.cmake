@@ -32,6 +32,12 @@ function(ricci_target_defaults target)
   endif()
 endfunction()
 
+# Standard headers, parsed once for all files in C++ of a backend.
+function(ricci_precompile_standard_headers target)
+  target_precompile_headers(${target} PRIVATE
+                            $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/plugins/codegen/precompiled.h>)
+endfunction()
+
 # For tests that take long to compile and little to run: the speed of their own code does not matter. Not for tests that
 # run the library for long (laws, kernels, fuzzer, benchmarks): inline functions that both have are taken from the test.
 function(ricci_test_defaults target)

@@ -16,6 +16,7 @@ ricci_target_defaults(ricci_shared)
 target_compile_definitions(ricci_shared PRIVATE "RICCI_API=__attribute__((visibility(\"default\")))")
 target_include_directories(ricci_shared PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
                                                 ${PROJECT_SOURCE_DIR}/bindings/cpp)
+target_precompile_headers(ricci_shared PRIVATE ${PROJECT_SOURCE_DIR}/src/base/precompiled.h)
 set(ricci_exports ${CMAKE_CURRENT_LIST_DIR}/shared_exports.map)
 set_target_properties(ricci_shared PROPERTIES OUTPUT_NAME ricci SUFFIX .so.0 NO_SONAME ON LINK_DEPENDS ${ricci_exports})
 target_link_options(ricci_shared PRIVATE -Wl,-soname,libricci.so.0 -Wl,--version-script=${ricci_exports}

@@ -2,8 +2,8 @@
 # Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
 # JAX's results of all cases computed again and replayed; all tests of the simulated GPU, with the laws of all rows,
-# each call of the driver failing with each code, and NVRTC compiling every text for three architectures; the laws with
-# AddressSanitizer; 50,000 texts with hostile integers, a quarter of them binary files with hostile bytes whose checksums
+# each call of the driver failing with each code, and NVRTC compiling every text for three architectures; the laws and
+# the CPU backend with AddressSanitizer; 50,000 texts with hostile integers, a quarter of them binary files with hostile bytes whose checksums
 # fit; 3,000 random programs compared with JAX, 20,000 run on the simulated GPU, 5,000 compiled ahead of time and 500 for
 # AArch64; then random programs, by default for an hour. Texts and programs are from a seed that rotates with the commit.
 # A failure prints the smallest program found and the line that repeats it.
@@ -20,7 +20,9 @@ for device in ref cpu; do
 done
 nvrtc=$(.venv/bin/python -c 'import nvidia.cu13; print(nvidia.cu13.__path__[0])')/lib/libnvrtc.so.13
 RICCI_STANDIN_NVRTC_ALL=1 RICCI_ALL_FAILURES=1 "$build/tests/cuda/ricci_cuda_test"
-sh tests/sanitized.sh asan "$build/asan" tests/ricci_laws_test
+for test in laws cpu; do
+  sh tests/sanitized.sh asan "$build/asan" "tests/ricci_${test}_test"
+done
 "$build/tests/fuzz/ricci_fuzz" --hostile --count 50000
 .venv/bin/python tests/fuzz/against_jax.py "$build/tests/fuzz/ricci_fuzz" --compare 3000
 RICCI_STANDIN_NVRTC=$nvrtc \
