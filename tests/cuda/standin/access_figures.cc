@@ -1,7 +1,7 @@
 #include "access_figures.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <tuple>
 
 #include "race_log.h"
@@ -11,18 +11,24 @@ namespace {
 
 constexpr uint32_t kMostAtOnce = 16, kSector = 32, kBanks = 32, kWord = 4;
 
+// The pieces of this size that the lanes access, each once.
+template <typename Lanes>
+std::vector<uintptr_t> PiecesOf(const Lanes& first, const Lanes& last, uint32_t size) {
+  std::vector<uintptr_t> out;
+  for (auto l = first; l != last; ++l) {
+    for (uintptr_t p = l->address / size; p <= (l->address + l->bytes - 1) / size; ++p) out.push_back(p);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 // How many words of the busiest bank these lanes want.
 template <typename Lanes>
 uint64_t Turns(const Lanes& first, const Lanes& last) {
-  std::set<uintptr_t> words[kBanks];
-  uint64_t most = 0;
-  for (auto l = first; l != last; ++l) {
-    for (uintptr_t w = l->address / kWord; w <= (l->address + l->bytes - 1) / kWord; ++w) {
-      words[w % kBanks].insert(w);
-      most = std::max<uint64_t>(most, words[w % kBanks].size());
-    }
-  }
-  return most;
+  uint64_t words[kBanks] = {};
+  for (const uintptr_t w : PiecesOf(first, last, kWord)) ++words[w % kBanks];
+  return *std::max_element(std::begin(words), std::end(words));
 }
 
 }  // namespace
@@ -53,14 +59,9 @@ void AccessFigures::EndBlock(ricci_standin_figures& figures) {
 
 void AccessFigures::Count(const Request& r, ricci_standin_figures& figures) {
   if (!r.front().is_shared) {
-    std::set<uintptr_t> sectors, bytes;
-    for (const Lane& l : r) {
-      for (uint32_t b = 0; b < l.bytes; ++b) bytes.insert(l.address + b);
-      for (uintptr_t s = l.address / kSector; s <= (l.address + l.bytes - 1) / kSector; ++s) sectors.insert(s);
-    }
     ++figures.requests;
-    figures.sectors += sectors.size();
-    figures.least_sectors += (bytes.size() + kSector - 1) / kSector;
+    figures.sectors += PiecesOf(r.begin(), r.end(), kSector).size();
+    figures.least_sectors += (PiecesOf(r.begin(), r.end(), 1).size() + kSector - 1) / kSector;
     return;
   }
   ++figures.shared_requests;

@@ -46,10 +46,12 @@ struct RicciProducts {
   RicciSums sums[4];
   RicciProduct of[64];
   unsigned count, groups;  // of products; of groups that were committed
+  unsigned waits;          // of this thread so far
   bool is_fenced;
 };
 static RicciProducts ricci_products[1024];  // by thread
 static bool ricci_has_products;             // else nobody looks at them: they are large
+static unsigned ricci_begun;                // threads that have begun, of all launches
 RICCI_UNSEEN static unsigned ricci_number() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
@@ -91,7 +93,8 @@ RICCI_UNSEEN static void ricci_after_barrier() {
 RICCI_UNSEEN static void ricci_begin_thread() {
   if (!ricci_has_products) return;
   RicciProducts& t = ricci_of_thread();
-  t.count = t.groups = 0;
+  t.count = t.groups = t.waits = 0;
+  ++ricci_begun;
   t.is_fenced = false;
   for (RicciSums& s : t.sums) s.of_thread = 0;
 }
@@ -99,29 +102,51 @@ RICCI_UNSEEN static void ricci_end_thread() {
   if (ricci_has_products && ricci_of_thread().count != 0) here->fault("a product of a group of warps is never waited for");
 }
 
-RICCI_UNSEEN static void ricci_read_row(const RicciProduct& p, bool of_rows, unsigned side, float* out) {
-  for (unsigned trip = 0; trip < 16; ++trip) {
-    out[trip] = p.widen(*ricci_element(of_rows ? p.rows_at : p.columns_at, of_rows ? p.rows_turned : p.columns_turned,
-                                       side, trip));
-  }
-}
-// Of each 8 columns a thread has two neighbours of row lane / 4 of its warp's 16 rows, and two of the row 8 below it.
-RICCI_UNSEEN static void ricci_compute(const RicciProduct& p) {
-  float x[2][16], y[16];
-  for (unsigned half = 0; half < 2; ++half) {
-    ricci_read_row(p, true, ricci_number() / 32 % 4 * 16 + ricci_lane() / 4 + half * 8, x[half]);
-  }
-  for (unsigned e = 0; e < p.columns / 2; ++e) {
-    if (e / 2 % 2 != 0) continue;
-    ricci_read_row(p, false, e / 4 * 8 + ricci_lane() % 4 * 2 + e % 2, y);
-    for (unsigned half = 0; half < 2; ++half) {
-      for (unsigned trip = 0; trip < 16; ++trip) p.sums->numbers[e + half * 2] += x[half][trip] * y[trip];
+// What a warp multiplies, as numbers: its lanes compute a product one after the other, and nobody else runs meanwhile.
+struct RicciFactors {
+  const RicciProducts* warp;  // that has read them, in which of its waits, and before which threads began
+  unsigned wait, begun;
+  float rows[16][16], columns[256][16];
+};
+static RicciFactors ricci_factors[64];  // by the place of the product among those that are waited for
+RICCI_UNSEEN static const RicciFactors& ricci_read_factors(const RicciProduct& p, unsigned number, unsigned wait) {
+  RicciFactors& f = ricci_factors[number];
+  const RicciProducts* const warp = &ricci_of_thread() - ricci_lane();
+  if (f.warp == warp && f.wait == wait && f.begun == ricci_begun) return f;
+  f.warp = warp;
+  f.wait = wait;
+  f.begun = ricci_begun;
+  for (unsigned row = 0; row < 16; ++row) {
+    for (unsigned trip = 0; trip < 16; ++trip) {
+      f.rows[row][trip] = p.widen(*ricci_element(p.rows_at, p.rows_turned, ricci_number() / 32 % 4 * 16 + row, trip));
     }
   }
+  for (unsigned column = 0; column < p.columns; ++column) {
+    for (unsigned trip = 0; trip < 16; ++trip) {
+      f.columns[column][trip] = p.widen(*ricci_element(p.columns_at, p.columns_turned, column, trip));
+    }
+  }
+  return f;
 }
-RICCI_UNSEEN static void ricci_finish(const RicciProduct& p) {
+// Of each 8 columns a thread has two neighbours of row lane / 4 of its warp's 16 rows, and two of the row 8 below it.
+RICCI_UNSEEN static void ricci_compute(const RicciProduct& p, const RicciFactors& f) {
+  const float* const x = f.rows[ricci_lane() / 4];
+  const float* const below = f.rows[ricci_lane() / 4 + 8];
+  for (unsigned e = 0; e < p.columns / 2; ++e) {
+    if (e / 2 % 2 != 0) continue;
+    const float* const y = f.columns[e / 4 * 8 + ricci_lane() % 4 * 2 + e % 2];
+    float sum = p.sums->numbers[e], sum_below = p.sums->numbers[e + 2];
+    for (unsigned trip = 0; trip < 16; ++trip) {
+      sum += x[trip] * y[trip];
+      sum_below += below[trip] * y[trip];
+    }
+    p.sums->numbers[e] = sum;
+    p.sums->numbers[e + 2] = sum_below;
+  }
+}
+RICCI_UNSEEN static void ricci_finish(const RicciProduct& p, unsigned number) {
   ricci_note_product(p);
-  ricci_compute(p);
+  ricci_compute(p, ricci_read_factors(p, number, ricci_of_thread().waits));
   RicciSums& s = *p.sums;
   if (--s.pending != 0) return;
   for (unsigned e = 0; e < s.count; ++e) s.of_thread[e] = s.numbers[e];
@@ -190,9 +215,10 @@ RICCI_UNSEEN __attribute__((noinline)) static void ricci_meet_wgmma_wait(unsigne
   ricci_meet("wgmma.wait_group", RICCI_SITE, 0xffffffffu, 0);
   RicciProducts& t = ricci_of_thread();
   unsigned kept = 0;
+  ++t.waits;
   for (unsigned i = 0; i < t.count; ++i) {
     if (t.of[i].group + but < t.groups) {
-      ricci_finish(t.of[i]);
+      ricci_finish(t.of[i], i);
     } else {
       t.of[kept++] = t.of[i];
     }
@@ -207,8 +233,15 @@ RICCI_UNSEEN static void ricci_fence_proxy_async() { here->fence_proxy(); }
 #pragma GCC pop_options
 )";
 
+constexpr const char* kNoWarpgroups = R"(
+RICCI_UNSEEN static inline void ricci_after_barrier() {}
+RICCI_UNSEEN static inline void ricci_begin_thread() {}
+RICCI_UNSEEN static inline void ricci_end_thread() {}
+)";
+
 }  // namespace
 
 const char* DeviceWarpgroups() { return kWarpgroups; }
+const char* NoDeviceWarpgroups() { return kNoWarpgroups; }
 
 }  // namespace ricci::cuda::standin

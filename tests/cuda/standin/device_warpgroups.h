@@ -5,7 +5,8 @@
 
 namespace ricci::cuda::standin {
 
-const char* DeviceWarpgroups();  // for after DeviceMatrices
+const char* DeviceWarpgroups();    // for after DeviceMatrices
+const char* NoDeviceWarpgroups();  // in its place, for texts without them
 
 }  // namespace ricci::cuda::standin
 #endif

@@ -159,6 +159,7 @@ void WaitForPhase(void* at, unsigned parity, const void* site) {
 }
 // The thread has waited for all of its groups of products before this one.
 void HasWaitedForProducts(unsigned group) {
+  if (block->launch.check == nullptr) return;
   Thread& t = block->running->thread;
   RaceLog::Acquire(t, kReaders + t.number, group);
 }
@@ -310,7 +311,8 @@ void Exchange(Fiber& f) {
     lanes.push_back(&warp[to].thread);
   }
   LaunchCheck* const check = block->launch.check;
-  if (check != nullptr && std::strcmp(met.what, "__syncwarp") == 0) check->SyncWarp(lanes);
+  if (check == nullptr) return;
+  if (std::strcmp(met.what, "__syncwarp") == 0) check->SyncWarp(lanes);
   if (std::strcmp(met.what, kEndOfWait) == 0) RaceLog::SyncAgents(lanes);
 }
 

@@ -1,6 +1,7 @@
 #include "race_log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ricci::cuda::standin {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 // families in the same interval of a block; a segment of one of several blocks.
 constexpr uint32_t kTag = 3u << 30, kOfFamily = 1u << 30, kOfFamilies = 2u << 30, kOfBlocks = 3u << 30;
 uint32_t NumberOf(uint32_t set) { return set & ~kTag; }
+constexpr Cell kNoCell{~0u, ~0u};  // what no byte remembers
 
 // Families: the lanes of a warp; the readers for threads with the same place in their group of warps, who read the same
 // pieces of a factor that groups share; of copiers each alone.
@@ -105,8 +107,12 @@ bool RaceLog::IsSeen(uint32_t set, uint64_t byte, Access access, Race& out) cons
 }
 
 bool RaceLog::IsShown(Shadow& shadow, uint64_t offset, uint64_t bytes, bool also_reads, Race& out) const {
+  Cell before = kNoCell;
+  const Page* page = nullptr;
   for (uint64_t b = offset; b < offset + bytes; ++b) {
-    const Cell& cell = shadow.At(b).cells[b % Page::kBytes];
+    if (page == nullptr || b % Page::kBytes == 0) page = &shadow.At(b);
+    const Cell& cell = page->cells[b % Page::kBytes];
+    if (cell == std::exchange(before, cell)) continue;
     if (!IsSeen(cell.write, b, Access::kWrite, out)) return false;
     if (also_reads && !IsSeen(cell.reads, b, Access::kRead, out)) return false;
   }
@@ -225,6 +231,20 @@ bool RaceLog::Note(Thread& t, Shadow& shadow, uint64_t offset, uint64_t bytes, A
     cell = {mine, 0};
     if (atomics != nullptr) *atomics = 0;
   };
+  // The bytes of an access mostly remember the same: what one becomes, the next becomes too. A record of a family is of
+  // one byte alone.
+  Cell before = kNoCell, after = kNoCell;
+  const auto note_as_before = [&](Page& page, uint64_t b) {
+    Cell& cell = page.cells[b % Page::kBytes];
+    if (page.atomics == nullptr && cell == before) {
+      cell = after;
+      return;
+    }
+    before = cell;
+    note(page, b);
+    after = cell;
+    if ((after.reads & kTag) == kOfFamily) before = kNoCell;
+  };
   for (uint64_t b = offset; b < offset + bytes;) {
     Page& page = shadow.At(b);
     page.launch = launch_;
@@ -232,16 +252,17 @@ bool RaceLog::Note(Thread& t, Shadow& shadow, uint64_t offset, uint64_t bytes, A
       page.atomics = std::make_unique<std::array<uint32_t, Page::kBytes>>();
     }
     const uint64_t end = std::min(offset + bytes, (b / Page::kBytes + 1) * Page::kBytes);
-    for (; b < end; ++b) note(page, b);
+    for (; b < end; ++b) note_as_before(page, b);
   }
   return !in_order;
 }
 
 bool RaceLog::IsWritten(Shadow& shadow, uint64_t offset, uint64_t bytes, uint64_t& missing) const {
+  const Page* page = nullptr;
   for (uint64_t b = offset; b < offset + bytes; ++b) {
-    const Page& page = shadow.At(b);
-    if (page.cells[b % Page::kBytes].write >= first_of_block_) continue;
-    if (page.atomics != nullptr && IsFresh((*page.atomics)[b % Page::kBytes], /*of_block=*/true)) continue;
+    if (page == nullptr || b % Page::kBytes == 0) page = &shadow.At(b);
+    if (page->cells[b % Page::kBytes].write >= first_of_block_) continue;
+    if (page->atomics != nullptr && IsFresh((*page->atomics)[b % Page::kBytes], /*of_block=*/true)) continue;
     missing = b;
     return false;
   }

@@ -40,6 +40,8 @@ struct Thread {
 // Of each byte: numbers of segments, or sets of them.
 struct Cell {
   uint32_t write = 0, reads = 0;
+
+  bool operator==(const Cell&) const = default;
 };
 struct Page {
   static constexpr uint64_t kBytes = 1024;
