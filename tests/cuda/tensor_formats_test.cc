@@ -13,6 +13,8 @@ size_t Count(const std::string& text, std::string_view word) {
 
 class TensorFormats : public Tiles {
  protected:
+  TensorFormats() { like_ = "ref"; }  // `cpu` does not round to tf32
+
   // One kernel, for all addresses or with another function for those that are not aligned, with these words in its
   // text.
   void ExpectAlone(const Program& f, const std::string& words, Ways ways = {}) {
