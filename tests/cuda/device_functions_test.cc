@@ -16,9 +16,9 @@ class DeviceFunctions : public ::testing::Test {
   // NVRTC compiles all of them, where it is used.
   DeviceFunctions() {
     EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
-    OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(1);
+    every_ = OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(1);
   }
-  ~DeviceFunctions() override { OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(4); }
+  ~DeviceFunctions() override { OfStandin<uint32_t(uint32_t)>("ricci_standin_every")(every_); }
 
   // x in `from`, through each type of `chain`, as the last one.
   void ExpectSameConversions(const std::string& from, const std::vector<std::string>& chain, const Numbers& x) {
@@ -43,6 +43,7 @@ class DeviceFunctions : public ::testing::Test {
     runner_.RunEverywhere(runner_.Parse(text + "  return " + results + "\n}"), {x}, tolerance);
   }
   ProgramRunner runner_;
+  uint32_t every_;
 };
 
 // Of all sizes and both signs, between the numbers of every narrow type, at their ends and beyond.

@@ -19,9 +19,16 @@ constexpr const char* kDiffering[] = {"sm_80", "sm_90a", "sm_100a"};
 constexpr const char* kOthers[] = {"sm_75",  "sm_86",   "sm_87",  "sm_88",  "sm_89", "sm_90",
                                    "sm_100", "sm_103a", "sm_110", "sm_120", "sm_121"};
 
+// The number of the commit, or `all`.
+std::string Turn() {
+  const char* const turn = std::getenv("RICCI_TURN");
+  return turn == nullptr ? "0" : turn;
+}
+uint32_t OneOf() { return Turn() == "all" ? 4 : 8; }
+
 std::mutex& mutex = *new std::mutex;
 std::unique_ptr<Compiler> real;  // with the mutex held
-std::atomic<uint32_t> texts{0}, compiled{0}, every{4};
+std::atomic<uint32_t> texts{0}, compiled{0}, every{OneOf()};
 
 bool Open(const char* path) {
   const std::lock_guard lock(mutex);
@@ -46,9 +53,15 @@ const Compiler* Opened() {
   return real.get();
 }
 
+// Which of the texts are compiled, and for which architectures, follows from the number of the commit.
+uint32_t FirstText() {
+  static const auto first = static_cast<uint32_t>(std::strtoull(Turn().c_str(), nullptr, 10));
+  return first;
+}
+
 // The three that differ, and between them one of the others.
 const char* Next() {
-  static std::atomic<uint32_t> turn{0};
+  static std::atomic<uint32_t> turn{FirstText()};
   const uint32_t n = turn++;
   return n % 2 == 0 ? kDiffering[n / 2 % std::size(kDiffering)] : kOthers[n / 2 % std::size(kOthers)];
 }
@@ -72,7 +85,7 @@ void CompileForReal(const std::string& text, bool unlinked) {
   static const bool all = std::getenv("RICCI_STANDIN_NVRTC_ALL") != nullptr;
   const Compiler* const compiler = Opened();
   const uint32_t one_of = every;
-  if (compiler == nullptr || one_of == 0 || (!all && texts++ % one_of != 0)) return;
+  if (compiler == nullptr || one_of == 0 || (!all && (FirstText() + texts++) % one_of != 0)) return;
   // Nothing else has clusters as sm_90a has them, so the text of that has them unasked.
   if (text.find("__cluster_dims__") != text.npos) return CompileFor(*compiler, "sm_90a", text, unlinked);
   if (!all) return CompileFor(*compiler, Next(), text, unlinked);
