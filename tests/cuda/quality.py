@@ -3,8 +3,9 @@
 PRINTER (quality_programs.cc) prints the CUDA text of each program for an architecture, and occupancy as the plugin computes it; NVRTC compiles it for
 the architectures below without a warning, and of the first one the figures of each kernel are compared with quality.json.
 
-usage: quality.py PRINTER [--update | --table] [PROGRAM...]
+usage: quality.py PRINTER [--update | --table] [--turn=N] [PROGRAM...]
 
+With a number (of the commit) each program is compiled for the first architecture and for one of the others in turn.
 --update records the figures and writes their table into the README of the backend, --table prints it.
 """
 import concurrent.futures
@@ -42,6 +43,15 @@ def texts_by_architecture(printer, chosen):
         for name, text in programs(printer, architecture, tiled).items():
             texts[name][architecture] = text
     return texts
+
+
+def in_turn(texts, turn):
+    """Of each program the text for the first architecture and for one of the others."""
+    out = {}
+    for number, (name, of) in enumerate(texts.items()):
+        first, *others = of
+        out[name] = {a: of[a] for a in [first] + others[(turn + number) % len(others):][:1]} if others else of
+    return out
 
 
 @functools.cache
@@ -177,6 +187,9 @@ def main(arguments):
     options = {a for a in arguments if a.startswith("--")}
     printer, *chosen = [a for a in arguments if not a.startswith("--")]
     texts = texts_by_architecture(printer, chosen)
+    for option in options:
+        if option.startswith("--turn="):
+            texts = in_turn(texts, int(option.removeprefix("--turn=")))
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         measured = dict(zip(texts, pool.map(measure, texts.values())))
     results = {name: figures for name, (figures, _) in measured.items()}
