@@ -121,6 +121,39 @@ def total(a, out, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def amax(a, out, n, BLOCK: tl.constexpr):
+    most = tl.zeros((BLOCK, ), tl.float32)
+    for first in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        most = tl.maximum(most, tl.abs(tl.load(a + first + tl.arange(0, BLOCK))))
+    tl.store(out + tl.program_id(0), tl.max(most, 0))
+
+
+@triton.jit
+def mse(a, b, out, n, BLOCK: tl.constexpr):
+    sums = tl.zeros((BLOCK, ), tl.float32)
+    for first in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        d = tl.load(a + at) - tl.load(b + at)
+        sums += d * d
+    tl.store(out + tl.program_id(0), tl.sum(sums, 0))
+
+
+@triton.jit
+def batch_stats(a, mean_out, variance_out, batches, C: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    channel, i = tl.program_id(0), tl.arange(0, BLOCK)  # [batch, channel, points]: a program has a channel
+    sums = tl.zeros((BLOCK, ), tl.float32)
+    for batch in range(batches):
+        sums += tl.load(a + (batch * C + channel) * N + i, i < N, 0.0)
+    mean = tl.sum(sums, 0) / (batches * N)
+    squares = tl.zeros((BLOCK, ), tl.float32)
+    for batch in range(batches):
+        d = tl.where(i < N, tl.load(a + (batch * C + channel) * N + i, i < N, 0.0) - mean, 0.0)
+        squares += d * d
+    tl.store(mean_out + channel, mean)
+    tl.store(variance_out + channel, tl.sum(squares, 0) / (batches * N))
+
+
+@triton.jit
 def transpose(a, out, N: tl.constexpr, T: tl.constexpr):
     i, j = tl.program_id(0) * T + tl.arange(0, T), tl.program_id(1) * T + tl.arange(0, T)
     x = tl.load(a + i[:, None] * N + j[None, :])
@@ -201,6 +234,10 @@ PROGRAMS = {
     "layernorm": (layernorm, "*fp32 *fp32", dict(constants=dict(N=1024), warps=8)),
     "column_sum": (column_sum, "*fp32 *fp32 i32", dict(constants=dict(N=1024, R=32, C=32), warps=8)),
     "total": (total, "*fp32 *fp32 i32", LINE),
+    "total2": (total, "*fp32 *fp32 i32", LINE),
+    "mse": (mse, "*fp32 *fp32 *fp32 i32", LINE),
+    "amax2": (amax, "*fp32 *fp32 i32", LINE),
+    "batch_stats": (batch_stats, "*fp32 *fp32 *fp32 i32", dict(constants=dict(C=64, N=56 * 56, BLOCK=4096), warps=8)),
     "transpose": (transpose, "*fp32 *fp32", dict(constants=dict(N=1024, T=32), warps=8)),
     "plus_transposed": (plus_transposed, "*fp32 *fp32 *fp32", dict(constants=dict(N=1024, T=32), warps=8)),
     "gather_rows": (gather_rows, "*fp32 *i32 *fp32 i32", dict(constants=dict(N=1024), warps=8)),
