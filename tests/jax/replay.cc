@@ -1,10 +1,11 @@
 // ricci_jax_replay: runs the cases of case files and compares the results with JAX's.
 //
-//   ricci_jax_replay [--device ref|cpu] [--only TEXT] [--show N] [--save DIR] FILE...
+//   ricci_jax_replay [--device ref|cpu] [--only TEXT] [--share P/N] [--show N] [--save DIR] FILE...
 //
 // It uses the C ABI only. Each failing case is one line, with the first N (1) elements that differ in each result;
-// --only runs the cases whose name contains TEXT, --save writes the transformed program of every failing case as text,
-// to be inspected or run by itself. The exit status is 1 if a case failed.
+// --only runs the cases whose name contains TEXT, --share part P of N, which is every Nth of those, --save writes the
+// transformed program of every failing case as text, to be inspected or run by itself. The exit status is 1 if a case
+// failed.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -181,7 +182,7 @@ class Runner {
 };
 
 struct Options {
-  std::string device = "ref", only, save, shown = "1";
+  std::string device = "ref", only, save, share = "0/1", shown = "1";
   std::vector<std::string> files;
 };
 
@@ -193,14 +194,15 @@ Options Parse(int argc, char** argv) {
       o.files.push_back(word);
       continue;
     }
-    std::string* value = word == "--device" ? &o.device
-                         : word == "--only" ? &o.only
-                         : word == "--show" ? &o.shown
-                         : word == "--save" ? &o.save
-                                            : nullptr;
+    std::string* value = word == "--device"  ? &o.device
+                         : word == "--only"  ? &o.only
+                         : word == "--share" ? &o.share
+                         : word == "--show"  ? &o.shown
+                         : word == "--save"  ? &o.save
+                                             : nullptr;
     if (value == nullptr || ++i == argc)
       throw std::runtime_error(
-          "usage: ricci_jax_replay [--device ref|cpu] [--only TEXT] [--show N] [--save DIR] FILE...");
+          "usage: ricci_jax_replay [--device ref|cpu] [--only TEXT] [--share P/N] [--show N] [--save DIR] FILE...");
     *value = argv[i];
   }
   return o;
@@ -226,10 +228,19 @@ void Save(const Options& o, const Case& c, const std::string& text) {
   std::ofstream(o.save + "/" + path + ".ricci") << text;
 }
 
-// The number of cases and of failures.
+// The number of cases that were chosen, of those that ran and of failures.
 struct Tally {
-  size_t cases = 0, failures = 0;
+  size_t chosen = 0, cases = 0, failures = 0;
 };
+
+// Is the case with this number in the share P/N?
+bool InShare(const std::string& share, size_t number) {
+  const size_t slash = share.find('/');
+  if (slash == std::string::npos) throw std::runtime_error("--share is not P/N: " + share);
+  const size_t parts = std::stoull(share.substr(slash + 1));
+  if (parts == 0) throw std::runtime_error("--share has no parts: " + share);
+  return number % parts == std::stoull(share) % parts;
+}
 
 void RunFile(const Options& o, const std::string& path, Runner& runner, Tally& tally) {
   std::ifstream in(path, std::ios::binary);
@@ -238,6 +249,7 @@ void RunFile(const Options& o, const std::string& path, Runner& runner, Tally& t
   std::string error;
   for (const Case& c : ReadCases(text, error)) {
     if (c.name.find(o.only) == std::string::npos) continue;
+    if (!InShare(o.share, tally.chosen++)) continue;
     ++tally.cases;
     std::string program;
     try {
