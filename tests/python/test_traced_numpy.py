@@ -10,8 +10,10 @@ import ricci
 import ricci.numpy as rnp
 from ricci import nn_attention
 from ricci.dtypes import numpy_of
+from shares import share
 
-CASES = list(numpy_cases.cases())
+ALL_CASES = list(numpy_cases.cases())
+CASES = share(ALL_CASES)
 FIXED = {n: a for n, a in numpy_cases.ARRAYS.items() if n in numpy_cases.STATIC}
 GIVEN = {n: a for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STATIC}
 NAMES = {n for n in dir(rnp) if not n.startswith("_") and inspect.isfunction(getattr(rnp, n)) and hasattr(jnp, n)}
@@ -91,7 +93,7 @@ class Functions(Agreement):
                 self.agree(text, a, b, digits)
 
     def test_every_function_has_a_case(self):
-        texts = " ".join(text for text, _ in CASES)
+        texts = " ".join(text for text, _ in ALL_CASES)
         public = [n for n in dir(rnp) if not n.startswith("_") and callable(getattr(rnp, n))
                   and not isinstance(getattr(rnp, n), type)]
         without = [n for n in public if f"np.{n}(" not in texts and n not in ("at", "from_dlpack", "is_operand")]
@@ -161,7 +163,8 @@ class Functions(Agreement):
     def test_edge_values(self):
         """NaN, infinities, zeros with signs and the ends of integers, in every type: what both take agrees, and what JAX
         refuses is refused."""
-        names = [n for n in sorted(NAMES) if getattr(rnp, n).__module__ in OF_ELEMENTS and n not in ("fmod", "arctan2", "atan2")]
+        names = share(n for n in sorted(NAMES)
+                      if getattr(rnp, n).__module__ in OF_ELEMENTS and n not in ("fmod", "arctan2", "atan2"))
         forms = {"f(x)": lambda x: (x,), "f(x, y)": lambda x: (x, x[::-1]), "f(3, x)": lambda x: (3, x)}
         for dtype in (np.bool_, np.int8, np.uint32, np.float16, jnp.bfloat16, np.float32, np.complex64):
             for form, given in forms.items():

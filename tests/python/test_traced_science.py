@@ -7,6 +7,7 @@ import numpy as np
 import numpy_cases
 import ricci
 import ricci.numpy as rnp
+from shares import share
 
 # Functions of a matrix x of 3 by 4 and a vector v of 4 that are smooth there; `lib` is jax.lax or ricci.
 SMOOTH = """
@@ -20,7 +21,7 @@ np.gradient(x)[1]; np.gradient(v, np.array([0.0, 1, 3, 4])); np.kaiser(5, v[0] *
 lib.map(lambda r: r * r @ v, x); lib.map(lambda r: r * r @ v, x, batch_size=2)
 lib.associative_scan(lambda a, b: a * b, x, axis=1); lib.associative_scan(lambda a, b: a * b + a, x, reverse=True)
 """
-TEXTS = [t.strip() for line in SMOOTH.strip().splitlines() for t in line.split(";")]
+TEXTS = share(t.strip() for line in SMOOTH.strip().splitlines() for t in line.split(";"))
 X, V = numpy_cases.ARRAYS["x"], numpy_cases.ARRAYS["v"]
 
 
