@@ -64,7 +64,8 @@ fi
 
 if [ -n "$components" ]; then
   echo "== the samples in the prefix"
-  cmake -S "$work/moved/share/ricci/samples" -B "$work/samples" -G Ninja -DCMAKE_BUILD_TYPE=Debug >/dev/null
+  cmake -S "$work/moved/share/ricci/samples" -B "$work/samples" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+    "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold -Wl,--strip-debug" >/dev/null  # a third of the default linker's time
   cmake --build "$work/samples" --parallel "${RICCI_JOBS:-2}"
   ctest --test-dir "$work/samples" --output-on-failure -E quickstart
 fi
