@@ -161,8 +161,10 @@ def precompile(compiler, folder):
     header = pathlib.Path(folder) / f"{compiler}.hpp"
     header.write_text(HEADER)
     out = header.with_suffix(".hpp.gch")  # clang takes this name for `-include` too
-    subprocess.run([compiler, *WARNINGS, *FLAGS, "-xc++-header", header, "-o", out], check=True)
-    return ["-include", header]
+    # With the templates that the header needs, which clang else makes again for each program.
+    templates = ["-fpch-instantiate-templates"] if "clang" in compiler else []
+    subprocess.run([compiler, *WARNINGS, *FLAGS, *templates, "-xc++-header", header, "-o", out], check=True)
+    return [*templates, "-include", header]
 
 
 def first_error(compiler, begin, statement, warnings=()):
