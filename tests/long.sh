@@ -1,14 +1,15 @@
 #!/bin/sh
 # Tests that take too long for every test run: sh tests/long.sh [BUILD_FOLDER] [SECONDS]
 #
-# JAX's results of all cases computed again and replayed; the functions of the C++ and the Python binding and the random
-# programs of which a run of all tests takes a part; all tests of the simulated GPU, with the laws of all rows, each call
-# of the driver failing with each code, products compared with `ref`, and NVRTC compiling every text for three
-# architectures; machine code of typical programs for five; the laws, the CPU backend and the simulated GPU with
-# AddressSanitizer; 50,000 texts with hostile integers, a quarter of them binary files with hostile bytes whose checksums
-# fit; 3,000 random programs more compared with JAX, 20,000 run on the simulated GPU, 5,000 compiled ahead of time and 500
-# for AArch64; then random programs, by default for an hour. Texts and those programs are from a seed that rotates with
-# the commit. A failure prints the smallest program found and the line that repeats it.
+# JAX's results of all cases computed again and replayed; the functions of the C++ and the Python binding and the
+# random programs of which a run of all tests takes a part; all tests of the simulated GPU, with the laws of all rows,
+# each call of the driver failing with each code, products compared with `ref`, and NVRTC compiling every text for
+# three architectures; machine code of typical programs for five; the laws, the CPU backend and the simulated GPU with
+# AddressSanitizer, the CPU backend with ThreadSanitizer; 50,000 texts with hostile integers, a quarter of them binary
+# files with hostile bytes whose checksums fit; 3,000 random programs more compared with JAX, 20,000 run on the
+# simulated GPU, 5,000 compiled ahead of time and 500 for AArch64; then random programs, by default for an hour. Texts
+# and those programs are from a seed that rotates with the commit. A failure prints the smallest program found and the
+# line that repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -30,6 +31,7 @@ RICCI_STANDIN_NVRTC_ALL=1 RICCI_ALL_FAILURES=1 RICCI_TURN=all "$build/tests/cuda
 for test in ricci_laws_test ricci_cpu_test cuda/ricci_cuda_test; do
   RICCI_TURN=all sh tests/sanitized.sh asan "$build/asan" "tests/$test"
 done
+sh tests/sanitized.sh tsan "$build/tsan" ricci/tests/ricci_cpu_test
 "$build/tests/fuzz/ricci_fuzz" --hostile --count 50000
 "$build/tests/fuzz/ricci_fuzz" --seed 1 --count 5000 --coverage
 for seed in 1 2000; do
