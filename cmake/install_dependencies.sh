@@ -28,6 +28,7 @@ test_packages='
   clang-14                # 14.0.6
   clang-format-14         # 14.0.6
   libclang-rt-14-dev      # 14.0.6
+  lld                     # 14.0.6; links what holds LLVM in a quarter of the time
   python3                 # 3.11
   python3-venv            # 3.11
   gcc-aarch64-linux-gnu   # 12.2.0; objects for AArch64

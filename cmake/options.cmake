@@ -35,7 +35,7 @@ endfunction()
 # Standard headers, parsed once for all files in C++ of a backend.
 function(ricci_precompile_standard_headers target)
   target_precompile_headers(${target} PRIVATE
-                            $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/plugins/codegen/precompiled.h>)
+                            $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/plugins/codegen/standard_headers.h>)
 endfunction()
 
 # For tests that take long to compile and little to run: the speed of their own code does not matter. Not for tests that
