@@ -4,6 +4,8 @@
 // and the clamps do nothing: what is left is one load in order. So the domain is cut at the seams (comparisons of an
 // index with a constant) and code is made for each piece, as long as there are few pieces and little code; the
 // innermost dimension only where the pieces are long on average.
+//
+// The chunks of the domain share one kernel, so what is computed before and after them still fuses.
 #include "codegen/facts.h"
 
 #include <algorithm>

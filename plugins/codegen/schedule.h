@@ -1,5 +1,12 @@
 // How a kernel will run, decided before any code is made: what is spread over how many lanes, and what is cut into
 // pieces, chunks and tasks. A schedule is a value that can be printed; code generation follows it.
+//
+// A long sequential loop over little private state (a time integration) takes two vectors of lanes at once. This hides
+// the latency of its chain.
+//
+// A short innermost dimension takes as few lanes as it needs. If the dimension before it is short too (small matrices
+// in a batch), its rows are computed together, so what they share is loaded once. Lanes over the batch would need a
+// gather or a transposition for every operand, and reach the same bound: memory bandwidth.
 #ifndef RICCI_CODEGEN_SCHEDULE_H_
 #define RICCI_CODEGEN_SCHEDULE_H_
 #include <string>

@@ -1,4 +1,7 @@
 // The plugin's entry: registers the backend `cpu` and its library lowerings.
+//
+// The core keeps whole executables (ricci/cache.h): `compile` gives it the object with the bytes of scratch, and takes
+// both back without a module. `code_version` is what the object depends on.
 #include <cstring>
 #include <memory>
 #include <string>

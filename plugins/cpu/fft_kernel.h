@@ -5,6 +5,9 @@
 // all but the first and the last go from one half of the scratch memory to the other. An inverse transform is one whose
 // results come in reverse. Real lines are complex ones of half the length, which are taken apart after it, or put
 // together before it (Cooley, Lewis and Welch, "The fast Fourier transform algorithm", 1970), so that lines never mix.
+//
+// A real line is not the half of a pair of lines in one transform, because NaN or large numbers would reach its
+// neighbour.
 #ifndef RICCI_CPU_FFT_KERNEL_H_
 #define RICCI_CPU_FFT_KERNEL_H_
 #include <utility>

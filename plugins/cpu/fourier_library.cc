@@ -5,6 +5,13 @@
 // A task is some lines, one line that is alone or one plane, by shape alone, so bits do not depend on the thread count.
 // A line that is alone is transformed as a matrix, so that its columns and rows fill vectors. Of a real plane the two
 // columns that come from the real ends of rows are transformed as one, so the columns fill vectors.
+//
+// It is a library call because generated passes are separate kernels in every place where a program transforms. The
+// gradient of 20 steps of a turbulent flow of 64 x 64 points compiled in 0.9 s and now in 0.07 (XLA 0.5). Steps of such
+// flows (f32, 32 to 128 points a side) took 1.9 to 2.8 times JAX's time and take 0.2 to 0.4; gradients take 0.35 to
+// 0.5. Lengths with prime factors above 7 (34 programs) took up to 4 times JAX's time to run, and up to 2.5 times XLA's
+// to compile. They take at most 0.84 of both, but for one line of 1009 reals (1.1). All on one thread of a shared AMD
+// EPYC.
 #include "fourier_library.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // How a Fourier transform is made of lines: what fourier_library.cc runs, from types and attributes.
+//
+// Prime factors above 7 are transformed by their definition. Those above 61 are a convolution, in lines of up to 1024.
 #ifndef RICCI_CPU_FOURIER_PLAN_H_
 #define RICCI_CPU_FOURIER_PLAN_H_
 #include "library_op.h"

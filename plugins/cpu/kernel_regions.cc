@@ -4,6 +4,13 @@
 // What one computes and another reads lies in the frame, in the worker's scratch: a value is stored once, where
 // its region ends, and loaded once by each region that reads it. Private arrays that several functions use lie in
 // scratch too. Equal parts of the kernel share a function (kernel_shared_parts.cc).
+//
+// A region has about 4,000 instructions at most, and its slots in the frame are reused after the last read. A body of
+// 16,000 equations in lanes compiles in 0.6 s. One of 4,000 over f32[20] compiles in 5.5 s instead of 20.5 s, and runs
+// as fast: in one function, LLVM's register allocation takes quadratic time.
+//
+// A region loads what others computed before the item that reads it first. It stores what others read where that is
+// computed.
 #include <utility>
 
 #include "kernel_blocks.h"

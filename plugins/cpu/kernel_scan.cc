@@ -3,6 +3,12 @@
 // In lanes the elements of a vector are combined with those 1, 2, 4, ... lanes before them (Hillis and Steele, "Data
 // parallel algorithms", 1986), and all of them with the result of the vectors before; the next vector starts from the
 // last lane.
+//
+// Lanes over the domain scan trip by trip. A long scan is cut into chunks of fixed length: first their sums, then their
+// prefixes. Where operands may not change places, each lane sums a contiguous share of its own.
+//
+// f32[1000000] on one and two threads of an AMD EPYC (AVX-512): cumsum 516 -> 140 and 84 us, cumlogsumexp 37 -> 15 and
+// 8 ms. cumsum takes 92 us on one thread without chunks, but then bits would change with the number of threads.
 #include <utility>
 
 #include "kernel_blocks.h"

@@ -6,6 +6,10 @@
 // (one value or one for each lane, at the same stride) and lanes are switched off in the same way; otherwise it gets a
 // function of its own, which those after it may call too. Nothing of the function depends on an argument, not even on
 // one that is constant, so bits are what they are without sharing.
+//
+// 160 `eigh` of f32[3,3] in lanes: 4.7 -> 0.45 s to compile, 1.6 MB -> 117 KB of code; of f32[4,4] 16.5 -> 0.85 s, 4.7
+// MB -> 212 KB. Runs take up to 1.08 times as long, since arguments and results of the function pass through scratch.
+// Bodies that fit into one function stay as they are.
 #include <algorithm>
 
 #include "kernel_blocks.h"

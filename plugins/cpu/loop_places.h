@@ -4,6 +4,8 @@
 // Saved code has no instructions any more, so the places of its loops are saved with it, as text: numbers of locations
 // are those of one context. Loops without a bound count, and those of many trips; shorter ones are named by the loop
 // around them.
+//
+// Loops in code that equal parts of a body share have no location.
 #ifndef RICCI_CPU_LOOP_PLACES_H_
 #define RICCI_CPU_LOOP_PLACES_H_
 #include <string>

@@ -1,4 +1,7 @@
 // The C library, lane by lane, for special functions and arguments that have no formula.
+//
+// In f64 only lgamma and digamma come from here (digamma in long double, near its zeros within 1e-16). So do sin, cos
+// and tan of arguments too large to reduce by a formula, and rem where the quotient is 2^23 (2^52) or more.
 #include <cmath>
 #include <cstring>
 

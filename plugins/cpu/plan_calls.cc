@@ -2,6 +2,9 @@
 //
 // Profiled code calls functions of its own, so that others have nothing to ask.
 // It is called by name (code_symbols.h), so no header declares it. A call returns 1 where the plan must end.
+//
+// A library call that fails ends the plan at once. Of its tasks, the lowest one that failed is reported, so the error
+// does not depend on threads.
 #include <time.h>
 
 #include <algorithm>

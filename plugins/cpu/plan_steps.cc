@@ -1,5 +1,8 @@
 // The steps of a plan: kernels, library calls, copies, and the loops and branches around them; over buffers that are
 // found when the plan runs.
+//
+// The many buffers of a kernel are listed by functions of 256 each. With that a choice among 6,400 arrays compiles in
+// 1.5 s instead of 10, a scan of 6,400 scalars in 3.7 instead of 13.5.
 #include <algorithm>
 
 #include "debug_info.h"

@@ -4,6 +4,15 @@
 // dimension. So what one element of the window meets, for all places of the result, is a run of adjacent elements that
 // begins at a shift, whatever the padding, strides, dilations and layout were. Its code is one template
 // (plane_kernel.h), compiled once for each instruction set.
+//
+// A tile of a product packs each element once for each window that holds it. With a stride, a gap or padding that is a
+// loop over single elements. A plane is copied once, and multiplies no gaps: padded first, three quarters of the
+// products of a gradient of stride 2 were zeros.
+//
+// Our time relative to JAX's on one thread of a Zen 4, worst of 20 programs of
+// tests/bench/real/measure_convolutions.py: gradients 4.9 -> 0.7, second derivatives 5.1 -> 0.7; in the geometric mean
+// 0.65 -> 0.13 and 0.65 -> 0.12. The stride between planes is an odd number of cache lines: 256 planes of 1 KB in four
+// sets of the first-level cache took four times as long.
 #ifndef RICCI_CPU_PLANE_TILE_H_
 #define RICCI_CPU_PLANE_TILE_H_
 #include "gemm_tile.h"

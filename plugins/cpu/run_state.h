@@ -5,6 +5,11 @@
 // not. Whoever sees the request first keeps it in `stopped`, and everything later in the run obeys that, not the host's
 // word, which may change back: a run that has left a kernel half done must not go on. It also keeps where it looked
 // (`place`), so that the host learns which loop was running (loop_places.h).
+//
+// A check is a load and a branch unless the host has given a word or a deadline. The function called then preserves
+// registers: an ordinary one moved values that live through a loop to memory, and made `rk4_scan_grad` 7 % slower.
+// Loops count their trips, and name themselves, only where the host can end the run. A step that polls stores its
+// number; other steps pay nothing.
 #ifndef RICCI_CPU_RUN_STATE_H_
 #define RICCI_CPU_RUN_STATE_H_
 #include <atomic>

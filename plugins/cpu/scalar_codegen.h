@@ -1,4 +1,8 @@
 // Scalar operations of kernels (RICCI_S_*) as LLVM IR, on one value or on a vector of lanes.
+//
+// Floats follow IEEE, without flags. LLVM contracts nothing, so bits depend on no kernel, lane or tail. Fused
+// multiply-adds come from the passes, for processors that have them (RICCI_TARGET_FMA), and from formulas
+// (codegen/math_value.h). f16 and bf16 are computed in f32 and rounded once per operation.
 #ifndef RICCI_CPU_SCALAR_CODEGEN_H_
 #define RICCI_CPU_SCALAR_CODEGEN_H_
 #include <span>
