@@ -3,6 +3,10 @@
 // A barrier keeps its operands in memory. For a constant, or a broadcast (the cotangent of a sum is one), that would be
 // an array which otherwise is never made. So a constant is read where it is used, and instead of a broadcast the
 // barrier gets its operand. Runs after the last pass that could merge what the barrier keeps apart.
+//
+// fuse orders its groups by barriers and removes them: there is no kernel and no copy. Operands are stored before a
+// barrier, and what reads its results comes after it. Within one kernel there is no memory to save; a barrier only
+// ensures there that its operands are computed once.
 #include "ir/walk.h"
 #include "pass/pass.h"
 

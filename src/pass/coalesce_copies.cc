@@ -11,6 +11,11 @@
 // branches that do not need it can drop it. Results of the plan keep their buffers: the other buffer is replaced.
 // Parameters and constants are never written. Copies in inner loops are tried first, then large ones, since of two
 // copies that exclude each other only one can be dropped.
+//
+// The plan is lowered with all copies that its meaning requires. So one rule over the paths is enough, instead of one
+// for each kind of loop. An update (dynamic_update_slice of a large array, scatter) is a lowering that finds its
+// operand in the result: the plan copies it there, and the copy is dropped if the operand dies. A loop's carry that is
+// only updated so stays where it is.
 #include <numeric>
 
 #include "base/hash_map.h"

@@ -9,6 +9,11 @@
 //
 // It comes before anything that depends on a schedule: in lanes and as operations on batches the same equations are
 // contracted. What is a product or a sum is known by the rows (rule `contract`).
+//
+// Within lowerings `ricci_kernel_multiply_add` contracts, and sums of products do when their loop is closed (YIELD).
+// `reduce_precision` to the same precision keeps a product apart. When code generators contracted, `d = v - m * m` had
+// other bits in a kernel that also needed `m * m`. Then `eq(d, max(d, eps))` was false where it must be true. The
+// fuzzer compares these bits between schedules, levels and sets of passes.
 #include "pass/rewrite_rule.h"
 #include "transform/rules.h"
 

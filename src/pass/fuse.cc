@@ -12,6 +12,8 @@
 // kernels of its own: if one kernel computes all of it, it stores each part at its place, and no point asks which part
 // it is in. Which kernels are merged shows at the end only, so roots for which it did not come so are grouped again,
 // with what they move pulled in.
+//
+// Groups are formed three times at most. The last time keeps only the concatenations that one kernel had before.
 #include <cmath>
 
 #include "base/hash_map.h"

@@ -2,6 +2,11 @@
 //
 // Decides for each equation whether it stays an expression, is evaluated element by element, or fills a private array.
 // Inside loops and lanes small arrays become one scalar value per element, so that they live in registers.
+//
+// Where the lanes are spread over a batch, arrays of up to 1.5 times as many elements as there are registers (48 of 32)
+// are written out, fewer in large bodies. Where they are not it is up to 8, since then a loop over the elements takes
+// the lanes: a scan over f32[64] takes a sixteenth of the time (Limits::written_in_lanes and written_alone of
+// target.h).
 #include "base/status_abi.h"
 #include "pass/kernel_builder.h"
 #include "pass/operation_cost.h"

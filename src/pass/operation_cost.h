@@ -1,5 +1,8 @@
 // What one element of an equation costs to compute, in simple operations: by this passes decide what to compute again
 // or store, and what to keep together or apart.
+//
+// It is the cost of what the scalar lowering emits. A chain that a broadcast reads is computed as often as the
+// broadcast repeats it. It is stored if that is more expensive than a kernel.
 #ifndef RICCI_PASS_OPERATION_COST_H_
 #define RICCI_PASS_OPERATION_COST_H_
 #include "base/hash_map.h"

@@ -1,5 +1,8 @@
 // Where results of a kernel are stored, from the views that read them: what is only moved afterwards is stored directly
 // at its place.
+//
+// Without this, each neighbour of a lattice's cell would compute what it reads, or more would be stored. With it,
+// populations that stream to their neighbours are read once and written once per step.
 #ifndef RICCI_PASS_PLACES_H_
 #define RICCI_PASS_PLACES_H_
 #include <map>

@@ -1,5 +1,8 @@
 // ProductReaders: which expressions are factors of products, how often products compute an element of one, and whether
 // that is cheaper than to store it (factor_cost.h).
+//
+// Views are never stored for a product. Cheap factors are computed by it unless they can join the kernel that makes
+// what they are computed from.
 #ifndef RICCI_PASS_PRODUCT_READERS_H_
 #define RICCI_PASS_PRODUCT_READERS_H_
 #include <optional>

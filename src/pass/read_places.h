@@ -5,6 +5,10 @@
 // builder, for bodies of loops and lanes, ask here before they let a value be computed where it is read. A place is a
 // map from the points of what is stored to the elements that they need, as a hash: an elementwise operation needs its
 // operands where its own elements are needed, anything else somewhere else.
+//
+// The limit is 16 places; below it a value is also stored where the work of all places costs more than a stored value.
+// One rule serves kernels (fuse), rows of merged kernels (kernel_rows) and bodies of loops and lanes (kernel_inline).
+// So code grows linearly with a chain everywhere (tests/pass/stencil_chains_test.cc).
 #ifndef RICCI_PASS_READ_PLACES_H_
 #define RICCI_PASS_READ_PLACES_H_
 #include <cstdint>

@@ -8,6 +8,9 @@
 // On the reference device it is lanes wherever that is possible. Elsewhere, if both are possible, both are lowered to a
 // plan and the backend estimates what each costs; maps within the body are decided together with it. Lowering costs a
 // small part of code generation.
+//
+// Sometimes only one way is possible: of a check in a branch, or a primitive without a lowering in kernels. Then there
+// is no choice, and a hint for the other is an error. How good the choices are: tests/bench/SCHEDULES.md.
 #include "absl/strings/str_format.h"
 #include "control/parts.h"
 #include "ir/structural.h"

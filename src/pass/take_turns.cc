@@ -5,6 +5,8 @@
 // (coalesce_copies, which runs before, is better where it is possible, because half the memory is accessed.) In the
 // second trip the two buffers are swapped. If the number of trips is odd, the first one is before the loop. Not for
 // bodies with loops and branches of the plan, whose steps would double at every level.
+//
+// Two buffers access twice the memory: an elementwise trip over 64 KB to 4 MB takes twice the time with them.
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "pass/lower_plan.h"

@@ -1,5 +1,8 @@
 // What passes know of the device they compile for: its kind, which chooses lowerings, and limits that follow from its
 // numbers (ricci_target). Other passes take machine-dependent limits from here, except the alignment of buffers.
+//
+// Limits of the time to compile, and the sizes between which schedule_loops estimates, are in the passes.
+// tests/cpu/targets_test.cc has a table of schedules for given targets.
 #ifndef RICCI_PASS_TARGET_H_
 #define RICCI_PASS_TARGET_H_
 #include <string>
