@@ -2,6 +2,11 @@
 //
 // Where memory is the host's, a run allocates nothing, takes no lock and counts no reference. Slots are the arguments,
 // then the results.
+//
+// In a stream that the host captures, a run is given to the backend (`capture`), which makes it part of the host's
+// graph. Its event is complete from the start, shares the call's frame, and reads the word of failed checks each time
+// it is asked. Then no run is in flight that the context could wait for: the host keeps the call or the event as long
+// as its graph.
 #ifndef RICCI_RUNTIME_BOUND_CALL_H_
 #define RICCI_RUNTIME_BOUND_CALL_H_
 #include <memory>

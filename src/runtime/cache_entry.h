@@ -1,5 +1,8 @@
 // An entry of the cache of compiled code: the code with a header by which the reader knows that it is whole, and what
 // it is of. Every cache holds entries, so none has to be trusted to give back what it was given.
+//
+// An entry has the SHA-256 of its key and a checksum, so an entry can be missing but not wrong. The key itself, mostly
+// a text of the size of the code, would double each entry. Two keys of one SHA-256 are not known to exist.
 #ifndef RICCI_RUNTIME_CACHE_ENTRY_H_
 #define RICCI_RUNTIME_CACHE_ENTRY_H_
 #include <optional>

@@ -4,6 +4,8 @@
 // handle is released (Context::ReleaseHandle), which breaks this cycle. Two threads that compile the same program at
 // once both do the work and then share the first result; no lock is held while compiling. Source locations do not
 // count, except those of long loops, which errors name, and where the program holds checks all.
+//
+// The name of a program counts too, because messages of a run contain it.
 #ifndef RICCI_RUNTIME_COMPILE_CACHE_H_
 #define RICCI_RUNTIME_COMPILE_CACHE_H_
 #include <list>

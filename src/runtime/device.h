@@ -3,6 +3,9 @@
 //
 // Two kinds: where memory is the host's, it comes from the host's allocator and a run is complete when it returns; else
 // memory and time are the backend's, and every operation is enqueued to a stream.
+//
+// Enqueued memory is freed in the order of the stream for which it was allocated, after its uses in other streams,
+// without waiting.
 #ifndef RICCI_RUNTIME_DEVICE_H_
 #define RICCI_RUNTIME_DEVICE_H_
 #include <list>

@@ -3,6 +3,9 @@
 // An entry is written under a name that only its writer uses, and renamed, so a reader sees all of it or nothing; after
 // a crash of the machine it may be cut off, which its checksum shows. Nothing waits for the disk or for a lock on a
 // file. Whatever fails makes an entry missing, never an error. Only files that are named as ours are ever deleted.
+//
+// Reading a file marks it as used. When `cache_bytes` is passed, the files used longest ago are deleted, down to nine
+// tenths. Unfinished files of a process that died are deleted an hour later.
 #ifndef RICCI_RUNTIME_DISK_CACHE_H_
 #define RICCI_RUNTIME_DISK_CACHE_H_
 #include <atomic>

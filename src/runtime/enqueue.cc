@@ -1,4 +1,7 @@
 // Runs of an Executable that are enqueued, on devices with memory and time of their own.
+//
+// The call that enqueues an operation also gives the event of its end; the event is not recorded after it. So no
+// failure in between can leave a run or copy that has no event to wait for.
 #include "runtime/executable.h"
 #include "runtime/frame_guard.h"
 

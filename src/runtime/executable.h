@@ -6,6 +6,8 @@
 //
 // Where runs are complete when they return (host memory), there is only `Run`; on other devices a run is enqueued
 // (enqueue.cc), and `Run` waits for it.
+//
+// A donated argument has no data after the run, unless it is shared or passed twice.
 #ifndef RICCI_RUNTIME_EXECUTABLE_H_
 #define RICCI_RUNTIME_EXECUTABLE_H_
 #include "runtime/compiled_code.h"

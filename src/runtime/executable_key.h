@@ -3,6 +3,11 @@
 //
 // The program counts with its constants and its source locations, since errors and reports name them. It is not only
 // hashed: an entry holds its bytes, and whoever reads the entry compares them.
+//
+// The key has versions and build ids of core and plugins, the numbers of the target, options and the program in binary
+// form. It also has what the backend says of itself (LLVM, processor, threads). Versions alone would find stale code
+// while someone works on a plugin. So programs of two hosts never share executables; they share machine code, whose key
+// is its text.
 #ifndef RICCI_RUNTIME_EXECUTABLE_KEY_H_
 #define RICCI_RUNTIME_EXECUTABLE_KEY_H_
 #include <optional>

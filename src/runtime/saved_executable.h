@@ -4,6 +4,9 @@
 // An entry holds its key in full (executable_key.h), the plan (saved_plan.h), the backend's code and the statistics of
 // its compilation. Nothing here fails: whatever is missing, of something else, or cannot be used is a miss, and the
 // program is compiled.
+//
+// Where a text of the code is wanted (`--dump`, `--explain`, `dump_dir`), the program is compiled in full. Machine code
+// is kept twice, in its executable and by itself: if only source lines of a program have moved, the second is found.
 #ifndef RICCI_RUNTIME_SAVED_EXECUTABLE_H_
 #define RICCI_RUNTIME_SAVED_EXECUTABLE_H_
 #include <optional>

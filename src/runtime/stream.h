@@ -5,6 +5,11 @@
 // Backends report the end of a run on threads of their own, where they must not be called, or when they are asked for
 // its event. So `Done` only writes down the outcome, and threads of the host settle what has ended when they wait and
 // when they enqueue.
+//
+// The status of a run is in its event, not in the arrays. Waiting for a result asks the event of the run that writes
+// it, and an event fails with the first failure of what it depended on. So a failure reaches all results made from it
+// and nothing else, in any order of waiting. When the last handle of a context is released, the context waits for the
+// runs in flight; an executable released later waits itself.
 #ifndef RICCI_RUNTIME_STREAM_H_
 #define RICCI_RUNTIME_STREAM_H_
 #include <atomic>
