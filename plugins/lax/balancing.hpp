@@ -7,6 +7,9 @@
 // there is triangular, and its eigenvalues are exact. Then each row and column between them get largest elements of
 // about one size. The diagonal counts among these, so that no small elements grow beside it (James, Langou and Lowery,
 // "On matrix balancing and eigenvector computation", 2014).
+//
+// LAPACK's geev balances too, but after it has scaled. In f32 and c64 JAX gives wrong eigenvalues of matrices with
+// elements above 1e12 or below 1e-12; ours are those of f64.
 #ifndef RICCI_LAX_BALANCING_HPP_
 #define RICCI_LAX_BALANCING_HPP_
 #include "eigen_kernel.hpp"

@@ -2,6 +2,9 @@
 //
 // A bitcast between widths groups elements: to a narrower dtype it adds a last dimension, to a wider one it consumes
 // the last dimension; the first part holds the lowest bits.
+//
+// Formats of narrow floats and their conversions are those of ml_dtypes. XLA's differ in f4 of NaN, the greatest f4 as
+// an integer, and f8e8m0fnu of f64 below the numbers of f32; ours follow ml_dtypes.
 #include "ricci/plugin.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {

@@ -7,6 +7,9 @@
 // cumsum in the other direction. Tangents of the others come from a tree of pairs, built from primitives that can be
 // differentiated again: the prefixes of sums of neighbours, then those between them. It is the tree of
 // jax.lax.associative_scan, because the shares of equal elements of cummax and cummin depend on who meets whom first.
+//
+// Tangents of cumlogsumexp are right next to infinities too: an element of -inf has the weight 0, one of inf the weight
+// 1. JAX has NaN after two of -inf, and exp(x) beside inf.
 #include <numbers>
 
 #include "reduction_parts.hpp"

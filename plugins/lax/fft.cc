@@ -4,6 +4,8 @@
 // A transform of few elements is straight-line code; longer ones, and several dimensions, are programs of those
 // (fft_program.hpp). Real ones are complex ones of which half is left out or made up. All are linear; the transposes
 // are those of JAX.
+//
+// Several dimensions are transforms of one each, so that a backend can take these (plugins/cpu, fourier_library).
 #include "factor_text.hpp"
 #include "fft_program.hpp"
 #include "fft_scalars.hpp"

@@ -9,6 +9,9 @@
 //
 // Rotations come from tables of at most kOneTable entries, so that constants stay small: exp(a + b) is exp(a) exp(b),
 // rounded three times.
+//
+// Passes have up to 16 elements, in registers; long transforms go in two halves that fit into the caches. One of a
+// million c64 takes a quarter of the time that passes with strided lanes took.
 #ifndef RICCI_LAX_FFT_PROGRAM_HPP_
 #define RICCI_LAX_FFT_PROGRAM_HPP_
 #include <algorithm>

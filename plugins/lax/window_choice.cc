@@ -4,6 +4,8 @@
 // after a NaN whatever follows it. It is never an infinity that no element can be beyond, so that a window that has
 // nothing else has no element. Gather gives the tangent at the place chosen, scatter adds the source to it: each is the
 // transpose of the other, also where jax.lax has no transpose (dilated windows).
+//
+// In a window without a number, or with NaN next to padding, JAX's two disagree; ours follow the first.
 #include "window_reduction.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
