@@ -1,4 +1,8 @@
 // BlockCode: emits what factorisations and triangular solutions of matrices by blocks of rows or columns do in place.
+//
+// Panels have 32 columns. The code of one factorisation is 4 to 9 KB, for any size. Complex matrices are generated
+// loops instead: lu of c64[64,64] and c64[256,256] takes 6 and 13 times as long as in a host. Bits differ from a host's
+// where that takes a library routine.
 #ifndef RICCI_OBJECT_BLOCK_CODE_H_
 #define RICCI_OBJECT_BLOCK_CODE_H_
 #include <vector>

@@ -1,5 +1,7 @@
 // cholesky of f32 and f64 by blocks, as code of its own: what a program in an object has instead of plugins/cpu's
 // blocked_cholesky.
+//
+// As a program of halves, which concatenate their results, it took 1.3 to 2.0 times as long as a host.
 #ifndef RICCI_OBJECT_CHOLESKY_CODE_H_
 #define RICCI_OBJECT_CHOLESKY_CODE_H_
 #include <string>

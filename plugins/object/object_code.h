@@ -3,6 +3,14 @@
 // Each plan becomes `int name(inputs..., outputs..., workspace)` around the function of plugins/cpu. What that code
 // finds through the run in a host (library calls, the word of failed checks) is a record on the stack here, and what it
 // calls in a host is in the module (runtime_text.h, called_code.h). Constants are in the code.
+//
+// With a product, level 1 is 2 for the whole object: the quick code generator would keep the sums in memory, and fuse
+// only some multiplications of a loop. Private arrays above 4 KB are in the workspace, since hosts may have small
+// stacks. There is no recursion, but what a function of a large kernel spills is LLVM's choice, and has no stated
+// bound.
+//
+// What plugins/cpu knows of objects is only that a run may not be stoppable: their kernels are those of a host without
+// polling for cancellation.
 #ifndef RICCI_OBJECT_OBJECT_CODE_H_
 #define RICCI_OBJECT_OBJECT_CODE_H_
 #include <memory>

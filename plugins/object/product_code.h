@@ -5,6 +5,15 @@
 // are those of the tiles. What is left over at an edge is computed in full from the last row or column, and stored in
 // part, so nothing beyond an operand is read. 16-bit floats are widened while they are packed; a result of them is
 // summed up in f32, a tile of rows at a time, and rounded once.
+//
+// They are emitted for the sizes at hand, for products from 24^3 on and convolutions as such products of windows. The
+// tiles of plugins/cpu are C++, compiled for x86: they would need a linker, and another compiler for each target. What
+// is a product, and where windows are, is planned by plugins/cpu. Offsets of windows are constants, of more than 1,024
+// only where each row of windows begins: else an image would be as large in the object.
+//
+// A narrow result is summed up in f32, at most 960 rows and 512 columns at a time, in up to 1.9 MB of workspace.
+// Convolutions with at most 8 outputs, inputs times window, or results of a group (depthwise) are generated loops. A
+// host adds in another order, and is faster, where it takes planes (cpu/plane_tile.h), which objects do not have.
 #ifndef RICCI_OBJECT_PRODUCT_CODE_H_
 #define RICCI_OBJECT_PRODUCT_CODE_H_
 #include <string>

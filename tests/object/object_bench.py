@@ -1,6 +1,6 @@
 """Times of object files next to those of `ricci bench` on one thread, in microseconds: object_bench.py TOOL [WORD]
 
-Not a test: for the table in plugins/object/README.md. Each is the best of some runs, on inputs from a seed. With a WORD,
+Not a test: for the table in SPEED.md. Each is the best of some runs, on inputs from a seed. With a WORD,
 only cases with it in their names.
 """
 import math
