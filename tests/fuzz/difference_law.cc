@@ -4,6 +4,8 @@
 // itself), the case is undecided. So it is if smaller steps give another slope: on stairs so narrow that a step climbs
 // many (ceil of something steep), or on waves so short that two steps agree by chance (sin of 1e9). The size of
 // rounding errors is known from noise.
+//
+// NaN tangents are counted as undecided too. Smooth programs have no stop_gradient, and clamp between constants only.
 #include <cmath>
 #include <cstdio>
 

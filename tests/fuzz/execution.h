@@ -1,4 +1,6 @@
 // Execution: a program compiled for one device and run on inputs, with guard bytes around every array.
+//
+// Results are bound between guard bytes, and inputs must not change.
 #ifndef RICCI_TESTS_FUZZ_EXECUTION_H_
 #define RICCI_TESTS_FUZZ_EXECUTION_H_
 #include <memory>

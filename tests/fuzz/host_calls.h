@@ -4,6 +4,10 @@
 // batch. `fuzz.note`, for io_callback and debug_callback, does the same and records its operands, and what debug_print
 // prints is recorded as the numbers in it. All use only operations that IEEE 754 rounds once: NumPy gives the same bits
 // (jax_rows.py).
+//
+// An eighth of the programs call them. Calls with an effect are compared like results: how many, in which order, with
+// which operands. A batch makes those of its elements (the loop law). Devices whose memory the host cannot see (`late`,
+// `cuda`) make the same.
 #ifndef RICCI_TESTS_FUZZ_HOST_CALLS_H_
 #define RICCI_TESTS_FUZZ_HOST_CALLS_H_
 #include <mutex>

@@ -3,6 +3,8 @@
 // wrong type. A text is refused with a clear error, or it is a program: then it transforms, compiles, and, if it is
 // small, runs the same everywhere. Nothing takes long, runs out of memory or is an INTERNAL error. A quarter of the
 // trials are files in place of texts (hostile_file.h).
+//
+// Hostile integers are 0, -1, 2^32+1, 2^62, -2^63 and so on. A trial has 20 s of processor time.
 #ifndef RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
 #define RICCI_TESTS_FUZZ_HOSTILE_TEXT_H_
 #include "fuzz/seed_trial.h"

@@ -3,6 +3,9 @@
 //
 // Without a transform all values of the program are compared, so the first that differs is where the fault is. Else the
 // results of jvp, of reverse mode or of vmap: JAX transforms the program too.
+//
+// About 45 % of the programs are passed over. XLA's compilations take most of the time, about 0.13 s of a processor for
+// each program.
 #ifndef RICCI_TESTS_FUZZ_JAX_COMPARISON_H_
 #define RICCI_TESTS_FUZZ_JAX_COMPARISON_H_
 #include "fuzz/seed_trial.h"

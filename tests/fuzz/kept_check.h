@@ -1,5 +1,9 @@
 // Executables kept in a folder: a host with a cache in it computes what the host before it computed, with the
 // executable that one has kept, and with an executable of its own if it compiles in another way.
+//
+// One program in 25 has this check, and so has what a transform makes of it. A third host compiles in another way
+// (level, schedule, code, donated arguments). It must compute what it computes with a folder of its own, and without
+// the first one's executable.
 #ifndef RICCI_TESTS_FUZZ_KEPT_CHECK_H_
 #define RICCI_TESTS_FUZZ_KEPT_CHECK_H_
 #include "fuzz/seed_trial.h"

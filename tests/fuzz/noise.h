@@ -9,6 +9,10 @@
 // The distance between a program and its noisy versions on `ref` shows the condition of each result, with all effects
 // of the program itself: cancellation, thresholds crossed, 1/-0. That is the tolerance for other backends; a result
 // that noise does not move must be equal bit for bit.
+//
+// Noise has many sizes: noise of one size cancels, as in `pow(exp(x), -1)`. An operation in which terms cancel (a sum,
+// or digamma next to its zero) has its operands moved. So have sums of products, which may be one operation that rounds
+// once.
 #ifndef RICCI_TESTS_FUZZ_NOISE_H_
 #define RICCI_TESTS_FUZZ_NOISE_H_
 #include "absl/status/statusor.h"

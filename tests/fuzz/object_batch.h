@@ -4,6 +4,9 @@
 // Linking also checks what a header and an object promise: the headers are C99 or newer C, and C++, without a warning,
 // after those of the C library; the objects can be part of a shared object; nothing is undefined but functions of libm
 // and memory; and nothing can be written but a workspace of an object's own.
+//
+// Sixteen programs are one host. Each function runs twice, on arrays and a workspace that end or begin at pages that
+// nothing may touch (guarded_calls.c). The stack has 512 KB. An eighth of the hosts have AddressSanitizer and UBSan.
 #ifndef RICCI_TESTS_FUZZ_OBJECT_BATCH_H_
 #define RICCI_TESTS_FUZZ_OBJECT_BATCH_H_
 #include "fuzz/object_job.h"

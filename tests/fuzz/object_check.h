@@ -1,6 +1,8 @@
 // Programs compiled ahead of time, compared: what the functions of an object give is what `ref` gives, within the noise
 // of the program, and on this processor what `cpu` gives, bit for bit. A program that cannot be an object is refused
 // with a reason that is one of a few (object_check.cc), and leaves no file.
+//
+// The number that a function returns is that of the check that fails on `cpu`; in a batch, of one that fails.
 #ifndef RICCI_TESTS_FUZZ_OBJECT_CHECK_H_
 #define RICCI_TESTS_FUZZ_OBJECT_CHECK_H_
 #include <functional>

@@ -1,5 +1,8 @@
 // ObjectJob: a program as `ricci compile -o` gets it, drawn from a seed: its name, derivatives and batch, the processor
 // and other options; and the same functions, made here, which say what those of the object must give.
+//
+// Drawn too: `--wrt`, level, whose workspace, object or library, checks that fail, and names that are words of C or
+// collide. A seventh of the programs have large matrices, for the blocks that only objects have.
 #ifndef RICCI_TESTS_FUZZ_OBJECT_JOB_H_
 #define RICCI_TESTS_FUZZ_OBJECT_JOB_H_
 #include "fuzz/subject.h"

@@ -1,6 +1,11 @@
 // Subject: one program with its inputs, and the checks that every program must pass: its text reads back as the same
 // program, it verifies, and the passes and every device agree with `ref`. The result is the first check that fails, as
 // text, or nothing.
+//
+// The text is also read with attributes in another order. Two fifths of the programs continue as read from text, and as
+// many as loaded from a file that was saved. What a transform makes of these is saved and loaded too. A fifth of them
+// donate arguments: these run on separate memory, in the memory of the arguments, and on arrays. A program with a
+// `check` that does not hold may fail, but only where `ref` does.
 #ifndef RICCI_TESTS_FUZZ_SUBJECT_H_
 #define RICCI_TESTS_FUZZ_SUBJECT_H_
 #include "fuzz/execution.h"
