@@ -6,7 +6,7 @@ the architectures below without a warning, and of the first one the figures of e
 usage: quality.py PRINTER [--update | --table] [--turn=N] [PROGRAM...]
 
 With a number (of the commit) each program is compiled for the first architecture and for one of the others in turn.
---update records the figures and writes their table into the README of the backend, --table prints it.
+--update records the figures and writes their table into peers/README.md, --table prints it.
 """
 import concurrent.futures
 import functools
@@ -21,7 +21,7 @@ import sass_figures
 ARCHITECTURES = ["sm_90a", "sm_80", "sm_100a", "sm_120a"]
 OLD_ARCHITECTURES = ["sm_75"]  # of texts that ask for the architecture
 RECORD = pathlib.Path(__file__).with_name("quality.json")
-README = RECORD.parents[2] / "plugins" / "cuda" / "README.md"
+README = RECORD.with_name("peers") / "README.md"
 TABLE = re.compile(r"^\| program \|.*?\n(?!\|)", re.M | re.S)
 MORE_IS_BETTER = {"occupancy", "tensor", "wgmma", "boxes"}
 

@@ -6,7 +6,7 @@ multiply-adds of a warp for each of its instructions. It is a statement about co
 
 usage: PYTHONPATH=PACKAGES beside.py PRINTER [--update]
 
---update writes the table into the README of the backend; else it is printed.
+--update writes the table into README.md of this folder; else it is printed.
 """
 import pathlib
 import re
