@@ -1,4 +1,10 @@
 // Alignment: what a function asks of the addresses that it is given: multiples of `bytes`, of these arguments.
+//
+// A kernel with tiles that accesses several elements at once is two functions: NAME for aligned addresses, and
+// NAME_unaligned with the same arguments, launch and bits. A run chooses by its addresses, a node of a graph when it
+// gets other ones. Where the arena of the plan has all arrays there is NAME alone. Where NAME_pairs (pair_launch.h)
+// takes all aligned addresses, NAME is for the others. One function that tests addresses before its loops would have
+// the registers and the shared memory of the greater one.
 #ifndef RICCI_CUDA_ALIGNMENT_H_
 #define RICCI_CUDA_ALIGNMENT_H_
 #include <algorithm>

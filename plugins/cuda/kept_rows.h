@@ -8,6 +8,14 @@
 // have no index; that bounds the length of a row.
 //
 // A value that many loops take is kept by the first one. Where all of them together are too many, only loads are kept.
+//
+// Equal values in equal trips are recognised, so any number of loops, operands and results works. A thread keeps up to
+// 32 values of 32 bits; a row that needs more than a warp has is a block's. Aligned addresses have code of their own.
+// The core's merge_groups puts the loops into one kernel where a device has 256 rows or more, if 256 threads can keep a
+// row. Of longer rows it wants 2,048.
+//
+// Not there yet: rows of more than 8,192 values of 32 bits are read again by each loop of a team. So are rows of which
+// only some loops read several elements at a time, or whose loops have loops of their own.
 #ifndef RICCI_CUDA_KEPT_ROWS_H_
 #define RICCI_CUDA_KEPT_ROWS_H_
 #include <cstdint>

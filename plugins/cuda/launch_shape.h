@@ -1,5 +1,9 @@
 // LaunchShape: how many blocks of how many threads a kernel is launched with. Kernels loop over what is left, so fewer
 // blocks than there is work for are enough.
+//
+// Private arrays above 4 KB a point (kMostLocalBytes of team.h) are in memory that the launch is given. They are there
+// element after element for all threads, so that the accesses of a warp are contiguous. All threads together get 8 MB
+// of it for each processor, so few threads run where arrays are very long.
 #ifndef RICCI_CUDA_LAUNCH_SHAPE_H_
 #define RICCI_CUDA_LAUNCH_SHAPE_H_
 #include <cstdint>

@@ -1,14 +1,16 @@
 // Phases: whether long reductions or scans of few points are computed by many blocks, in two launches. Of a reduction
 // each block reduces a part of the trips in the first, and in the second one block for a point (or for the points of
-// columns) combines what they left.
-// Of a scan each block combines a part of the trips in the first; in the second it combines what was left of the parts
-// before its own, and scans its part from there on. The parts depend on shapes alone, so results have the same bits in
-// every run.
+// columns) combines what they left. Of a scan each block combines a part of the trips in the first; in the second it
+// combines what was left of the parts before its own, and scans its part from there on. The parts depend on shapes
+// alone, so results have the same bits in every run.
 //
 // Each block of a scan finds the prefix of its part itself, from 1,024 results at most: one launch less than if another
 // one found all prefixes. A part is read twice and written once; scanned in the first launch, it would be written
 // twice. To do both in one launch, blocks would wait for each other and take what happens to be there (Merrill and
 // Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016): sums would have other bits in every run.
+//
+// There are up to 1,024 parts. One step of exchange combines the results of 256 parts. Sums are grouped by parts, so
+// their bits are those of every run, but not those of one block or of `ref`. Integers and extrema are the same.
 #ifndef RICCI_CUDA_PHASES_H_
 #define RICCI_CUDA_PHASES_H_
 #include <cstdint>

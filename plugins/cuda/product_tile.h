@@ -8,6 +8,20 @@
 // What is recognised is dependence, not an operation: the two factors may be any plain expressions of loads (a cast, a
 // scale, rows chosen by indices, the windows of a convolution), and what the point does with its sums is whatever it
 // did without tiles. Dimensions that both factors depend on, or neither, are the batch.
+//
+// Operands may have any layout, and several dimensions may be rows, columns, batch or sum together. A convolution is
+// such a product too, whose rows are windows. Where the pattern does not hold, nothing changes: more than two sums in a
+// point, or few rows or columns of a small product. A thread holds at most 64 bytes of what it computes for a step,
+// else the step has fewer trips.
+//
+// Not there yet: `tcgen05`, numbers of 4 bits, and TMA for what is converted or computed. Clusters, multicast and warps
+// for copies alone are only in the form for large products (pair_tile.h), which has one product. In the other form with
+// TMA one thread of the first group asks for copies, which waits for the other group meanwhile. Where threads copy, one
+// group of products is in flight. `mma.sync` has up to 48 KB of shared memory, and computes tiles of fewer than 64
+// rows, integers of 8 bits and tf32 on sm_90a too. Products of bf16 with f16, and sums of integers that no tensor core
+// has (of 16 bits, in i64), are in registers. Products with fewer than 4 rows or columns are teams'. Windows of
+// convolutions are read element by element, and those with a padding do not go through tensor cores. Computed factors
+// of convolutions are stored first.
 #ifndef RICCI_CUDA_PRODUCT_TILE_H_
 #define RICCI_CUDA_PRODUCT_TILE_H_
 #include <cstdint>

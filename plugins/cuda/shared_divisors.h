@@ -7,6 +7,9 @@
 // and the thread's later points are computed by plain divisions, in the loop that runs of accesses (runs.h) have anyway
 // for other addresses. So it must be straight code, and read nothing that it writes. A team whose rows are in registers
 // (kept_rows.h) keeps the results of its last loop there too, until all its threads say that theirs are right.
+//
+// Not there yet: an f32 that a point divides by once is divided by as it is. So is one in a kernel without runs of
+// accesses and without rows in registers. Square roots are the compiler's.
 #ifndef RICCI_CUDA_SHARED_DIVISORS_H_
 #define RICCI_CUDA_SHARED_DIVISORS_H_
 #include <cstdint>

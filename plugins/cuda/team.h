@@ -6,6 +6,13 @@
 //
 // Where neighbours in memory belong to neighbouring points (sums of columns), a block has the teams of 32 points: rows
 // of 32 threads read neighbours, and the threads below each other are a team.
+//
+// A warp computes a point that has long reductions or parallel loops that read elements in order. It does so too where
+// points are too few to fill a GPU. A block computes points that are very few and very long. Of columns a thread takes
+// 16 rows at a time, whose loads share one address. That needs a number of rows that is a multiple of 128, and little
+// work for a row.
+//
+// Not there yet: loops whose trips depend on each other are one thread's.
 #ifndef RICCI_CUDA_TEAM_H_
 #define RICCI_CUDA_TEAM_H_
 #include <cstdint>

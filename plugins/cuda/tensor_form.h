@@ -6,6 +6,11 @@
 // (cuTensorMapEncodeTiled) is asked of the form, and no more: batches anywhere, heads beside positions, parts of arrays
 // and every second row have one. Where it does not hold (windows, padding, gathered rows, reversed dimensions, rows of
 // odd lengths), threads copy.
+//
+// The driver's rules are: at most five dimensions; a begin and distances that are multiples of 16 bytes; distances
+// below 2^40, each a multiple of the one before; no overlaps. Rows, and the trips of a sum, may be several dimensions
+// that do not go on in each other. Then a step must have whole ones of them, or a part of one. `--explain` says why a
+// factor has no map. The probe of tests/gpu asks a driver about each rule.
 #ifndef RICCI_CUDA_TENSOR_FORM_H_
 #define RICCI_CUDA_TENSOR_FORM_H_
 #include <cstdint>

@@ -2,8 +2,16 @@
 // factor can have, so that nothing is rounded which the program does not round itself.
 //
 // bf16 and f16 (which hold floats and integers of 8 bits too) with sums in f32; signed and unsigned integers of 8 bits
-// with sums that wrap; tf32 for f32 that the program has rounded to it. Floats of 8 bits are not multiplied as such:
-// the sums of such products have fewer bits than f32 on some GPUs.
+// with sums that wrap; tf32 for f32 that the program has rounded to it. Floats of 8 bits are multiplied as f16: the
+// sums of products of their own have fewer bits than f32 on some GPUs.
+//
+// That is so on sm_89 and sm_90, where `mma.sync` and `wgmma` of e4m3 and e5m2 add with about 14 bits (arXiv
+// 2412.19437, 3.3.2; 2512.07004). No dtype of a program says so; XLA has a switch for such sums. In machine code for
+// sm_90a and sm_100a `mma.sync` of them is two of f16 anyway.
+//
+// tf32 is used only where a program asks for it (`precision="TF32_TF32_F32"`). On every device operands are then
+// rounded to nearest, ties away from zero, as `cvt.rna.tf32` does with the fragments. The algorithms of several bf16 or
+// tf32 products are f32 here. Other f32, f64 and other integers are multiplied as they are, in registers.
 #ifndef RICCI_CUDA_TENSOR_FORMAT_H_
 #define RICCI_CUDA_TENSOR_FORMAT_H_
 #include <cstdint>

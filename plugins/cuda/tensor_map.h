@@ -1,5 +1,9 @@
 // TensorMap: a tensor in memory as a kernel is given it, so that the GPU (TMA of sm_90 and later) copies boxes of it to
 // shared memory by itself. Made by the driver for one address, so anew for each launch that has another one.
+//
+// The driver makes it (cuTensorMapEncodeTiled) when a node of a graph is made or gets other addresses, or when a step
+// is issued. Kernels get maps as `__grid_constant__` parameters after all others. Where an address of a run is not a
+// multiple of 16, or a factor is converted on its way, threads copy.
 #ifndef RICCI_CUDA_TENSOR_MAP_H_
 #define RICCI_CUDA_TENSOR_MAP_H_
 #include <cstdint>

@@ -1,6 +1,10 @@
 // TextTarget: the architecture that kernels are compiled for. Their text is for that alone: products have the form that
 // is best there (product_tile.h). Functions that kernels call (device_text.h) still ask for it themselves, since the
 // text must run on a processor too.
+//
+// bf16 and f16 with sums in f32 go through `wgmma` on sm_90a where a tile has 64 rows or more. Else they go through
+// `mma.sync` from sm_80 on, and through registers before. A GPU of compute capability 9.0 gets code for sm_90a. Copies
+// without arithmetic are asynchronous (`cp.async`) from sm_80 on; others pass through registers.
 #ifndef RICCI_CUDA_TEXT_TARGET_H_
 #define RICCI_CUDA_TEXT_TARGET_H_
 #include <string_view>

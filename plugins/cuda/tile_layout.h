@@ -4,6 +4,8 @@
 // access one column of lines meet different banks, without memory in between. Exchanged groups are of 16 bytes or more:
 // what is accessed at once stays together. Tensor cores that read shared memory themselves want lines of 128 bytes at
 // most: longer ones are cut into panels.
+//
+// No access of a warp has bank conflicts, but for odd sizes (two at a time), which a test counts.
 #ifndef RICCI_CUDA_TILE_LAYOUT_H_
 #define RICCI_CUDA_TILE_LAYOUT_H_
 #include <cstdint>

@@ -7,6 +7,14 @@
 // same for a group is computed once. If rows of the domain cannot be cut into groups, groups of the points in their
 // order are left: then accesses are made together whose index is a point's number. A thread's own loops are left as
 // they are: they are work enough for a point, and need the registers.
+//
+// Groups have 2 to 16 points or trips, where most of their accesses are then of 16 bytes (neighbours.h has the proof).
+// Points are in groups only if enough threads are left to fill a GPU. A point must also be little work, without loops
+// of its own. Arrays of the backend are aligned to 256 bytes, those that a host binds only to their elements. So the
+// kernel tests addresses (vector_text.cc).
+//
+// Not there yet: a loop that a thread has for itself reads element by element. So does a loop whose reduction over a
+// last dimension of 4 or less the core has written out.
 #ifndef RICCI_CUDA_VECTOR_H_
 #define RICCI_CUDA_VECTOR_H_
 #include <cstdint>
