@@ -5,6 +5,12 @@
 // element is computed once for each tile that reads it. That is cheaper than a launch and two ways through memory as
 // long as it is little arithmetic from few bytes: a scale, a mask, weights that are kept in fewer bits. But a cast of
 // f32 to bf16 makes a tile read twice as much, so it pays only where few tiles read it.
+//
+// On the GPU of plugins/cuda/cuda_plugin.cc a factor is computed by the product if `times x ((bytes read - bytes) /
+// 16384 + operations / 65536) <= 2 x bytes / 8192 + 4000 / elements`. It may take 4 operations at most for each byte of
+// an element, of both factors together (kFactorOperations of target.cc). So weights of 8 bits that are scaled to bf16
+// are never stored in more. Where launches do not count, a scaled factor of f32 is stored above 8,192 columns, a cast
+// of f32 to bf16 above 384. What the kernel before computes anyway (an activation of a layer) stays there.
 #ifndef RICCI_PASS_FACTOR_COST_H_
 #define RICCI_PASS_FACTOR_COST_H_
 #include "ir/factors.h"
