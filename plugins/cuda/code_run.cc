@@ -5,6 +5,13 @@
 // host may want to end one. A profiled run issues its steps too (code_profile.cc). A captured run is the nodes of the
 // plan's graph in the graph of the host, which has no word of the host to report to: what its checks have found stays
 // on the device.
+//
+// The code that adds these nodes is that of our own graphs, so loops and branches are among them. A child graph may
+// hold no conditional nodes, and steps issued into the stream would wait for each other. All addresses are fixed then,
+// also those of the working memory, which lives as long as the call or the event of the run. The event reads the word
+// of failed checks whenever it is waited for. Nodes cannot be taken out of a graph that is captured, so after a failure
+// the host must throw it away. Not there yet: profiled programs, calls on arrays, and user objects that would keep our
+// memory with the graph.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -6,6 +6,10 @@
 // tried once for each GPU, with loops in each other, as deep as a plan needs, that are made and never run; where it
 // does not, loops and branches stay the host's, and --explain says why. The same goes for nodes with several bodies,
 // which came with CUDA 12.8: where there are none, each branch is a node.
+//
+// XLA gives such kernels to the driver as PTX too. NVRTC writes the version of its own language into PTX. It is lowered
+// to that of CUDA 12.0, so that a driver older than NVRTC takes it. A trial is about ten calls of the driver, once for
+// each GPU and depth. A failure that says nothing of conditions (too little memory) is returned.
 #ifndef RICCI_CUDA_CONDITIONS_H_
 #define RICCI_CUDA_CONDITIONS_H_
 #include <mutex>

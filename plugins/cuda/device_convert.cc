@@ -1,4 +1,8 @@
 // Conversions between element types as text: those of ricci/float_format.h, in 32 bits.
+//
+// Floats of 16 bits and less are computed in f32 and rounded once for each operation. Conversions of 16 bits are
+// instructions (`cvt`; of bf16 from sm_80 on). Elsewhere integer arithmetic gives the same bits, but for which NaN it
+// is. Conversions of 8 bits and less are integer arithmetic, where device_f8.cc has no instruction.
 #include <cmath>
 #include <cstdio>
 #include <functional>

@@ -3,7 +3,7 @@
 //
 // Widened the numbers are the same, and any NaN is the NaN of PTX. The instruction that rounds has no form but one that
 // makes the greatest number of what is greater, and of infinity: so it is asked only for what rounds to a number, and
-// the rest, with NaN, gets the bits that the format has for it.
+// the rest, with NaN, gets the bits that JAX gives it, by a selection.
 #include "device_text.h"
 #include "ricci/float_format.h"
 #include "types.h"

@@ -1,5 +1,9 @@
 // Special functions as text: the formulas of plugins/codegen, written out as one function for each width, and what they
 // need where they do not hold.
+//
+// They are not libdevice's, whose rare cases are inlined into loops. Arguments that no formula takes are reduced here:
+// sin and cos of any f64 by Payne and Hanek's method. Or a function of the compiler takes them: fmod, tan and lgamma of
+// f64.
 #include "codegen/math_functions.h"
 
 #include <cctype>

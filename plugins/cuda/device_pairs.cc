@@ -7,6 +7,9 @@
 // half of the least bf16, which becomes 0 either way. Where the result is NaN, both give the NaN of PTX. Sums and
 // products are those of `fma`, since bf16 has no others before sm_90: a * 1 + b and a * b + -0 round once, to the right
 // zero.
+//
+// Values stay in pairs (`fma.rn.bf16x2`, `max.NaN.f16x2`) until an operation needs f32. Results of f32 come back two at
+// a time (`cvt.rn.bf16x2.f32`). Quotients, roots and `fma` are those of f32.
 #include "device_text.h"
 #include "ricci/float_format.h"
 #include "types.h"

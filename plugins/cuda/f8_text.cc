@@ -1,6 +1,8 @@
 // Floats of 8 bits that are read in vectors (groups of vector.h, packets of packet.h), as text: each widens its pair,
 // numbers 2n and 2n + 1 of the vector, and takes its half. Loops over a vector are unrolled, so the compiler makes one
 // instruction of two equal ones.
+//
+// Factors of products that are read in vectors are kept as pairs of f16 or bf16 (tile_operands.cc).
 #include "kernel_printer.h"
 
 namespace ricci::cuda {

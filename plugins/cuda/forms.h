@@ -1,5 +1,7 @@
 // The forms of compiled code for people: what was decided for each kernel, its text, PTX and machine code. They are
 // made again from the plan when somebody asks, and need no GPU.
+//
+// The figures of `--explain` come from compiling again with a log, so they cost nothing otherwise.
 #ifndef RICCI_CUDA_FORMS_H_
 #define RICCI_CUDA_FORMS_H_
 #include <string>

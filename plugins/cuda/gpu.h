@@ -1,4 +1,13 @@
 // Gpu: one GPU as a backend: its context, memory, streams and events.
+//
+// Memory that others have allocated on the GPU may be bound, wrapped and shared by DLPack, if it is of the primary
+// context. The driver says whose a pointer is, and is asked only about pointers that are not ours. Devices whose memory
+// is the host's ask too: a pointer that is bound to a call on the CPU costs one question to each GPU, as long as it
+// stays bound. Managed memory counts as nobody's.
+//
+// A stream that the host wraps must be of the primary context. Before each use it is asked whether the host captures
+// it. If so, only runs of bound calls are taken: other work has allocations, waits and functions of the host, which a
+// graph of the host could not repeat. What would be freed in the order of such a stream is freed once it is unused.
 #ifndef RICCI_CUDA_GPU_H_
 #define RICCI_CUDA_GPU_H_
 #include <unistd.h>

@@ -2,6 +2,9 @@
 // launch, so that a run with the same ones changes nothing, and one with others only the nodes that use them.
 //
 // One run at a time uses it: neither a graph of the driver nor what is made from it may be used by two threads at once.
+//
+// It is built from the plan, not captured: nodes are known by their steps. It is made in the first run, since the
+// driver checks addresses.
 #ifndef RICCI_CUDA_GRAPH_H_
 #define RICCI_CUDA_GRAPH_H_
 #include "plan_nodes.h"

@@ -1,4 +1,8 @@
 // A kernel as CUDA C++: a `__global__` function that a person could have written.
+//
+// The text is plain C: no header, no template, and a few functions that every CUDA compiler knows. So people can read
+// it, its errors have a line, and any C++ compiler can run it. PTX is in functions `ricci_dev_*` only (device_text.h).
+// The text has each decision as a comment, which `--explain` prints too: KernelPrinter::Decide writes both.
 #ifndef RICCI_CUDA_KERNEL_TEXT_H_
 #define RICCI_CUDA_KERNEL_TEXT_H_
 #include <functional>

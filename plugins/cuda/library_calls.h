@@ -6,6 +6,12 @@
 // for the operands, and once for the results, after which the memory is free for the next call. A function that the
 // stream calls (cuLaunchHostFunc) would cost no wait, but it may not call the driver, so a callback could not use the
 // GPU, and would hang or fail depending on what it does.
+//
+// Functions are called in the order of the program, without our context. Enqueue returns once all functions of the run
+// have been called. What has failed is the end of the run: later steps do not happen, and results and donated arguments
+// report it. A LIBRARY lowering for `cuda` enqueues to the stream, with our context, and nobody waits for it.
+//
+// Not there yet: several tasks of a function of the host at once.
 #ifndef RICCI_CUDA_LIBRARY_CALLS_H_
 #define RICCI_CUDA_LIBRARY_CALLS_H_
 #include <mutex>

@@ -4,6 +4,8 @@
 // in each launch, where every block writes one tile of the result and finds by bisection which elements of the two runs
 // that takes (Green, McColl and Bader, "GPU merge path", 2012). Both steps keep equal elements in their order, so the
 // sort is stable. Elements are compared by words: unsigned numbers in the order of the keys.
+//
+// Not there yet: lines that a loop inside of a kernel sorts are one thread's each.
 #ifndef RICCI_CUDA_LINE_SORT_H_
 #define RICCI_CUDA_LINE_SORT_H_
 #include <cstdint>

@@ -3,6 +3,9 @@
 //
 // The driver may crash when it gets such handles, also those that only give something back. So from then on a device
 // calls these functions in place of libcuda's (Gpu::driver), and nothing else has to know.
+//
+// Each call is then a status that says so; other devices of the Ricci context go on. After an error that the driver
+// repeats for ever (an illegal address in a kernel) the context is still there. So what it gave is given back.
 #ifndef RICCI_CUDA_LOST_DRIVER_H_
 #define RICCI_CUDA_LOST_DRIVER_H_
 #include "driver.h"

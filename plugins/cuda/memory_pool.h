@@ -4,6 +4,9 @@
 // host allocates with cudaMallocAsync is not mixed up with it. It keeps what was freed, as frameworks do, so that a
 // run's memory costs no system call, until somebody asks to trim it: the driver's default would give everything back
 // whenever the host waits for a stream.
+//
+// Other GPUs that can reach it have access, for copies. What it keeps counts as free in `ricci_device_memory`. Bytes in
+// use and the limit are the core's (runtime/memory_count.h).
 #ifndef RICCI_CUDA_MEMORY_POOL_H_
 #define RICCI_CUDA_MEMORY_POOL_H_
 #include "driver.h"

@@ -13,6 +13,16 @@
 //
 // Few updates stay a kernel, which is one launch, may update its operand in place and fuses what gives the updates.
 // Integers of 32 and 64 bits whose order does not matter are updated atomically by that kernel too.
+//
+// The sort is for 256 positions or more, with an operand of at most 65,536 elements for each of them. It takes 3
+// launches, and one more for each doubling from 2,048 positions of a batch on. Working memory is 16 bytes for each
+// position (32 for arrays of 2^31 elements).
+//
+// A kernel updates floats in the order of the points. It has a thread for each group of points that never meet, and for
+// each of their elements that are apart (columns of rows).
+//
+// Not there yet: all updates of one element are one thread's. Those of complex numbers by products and extrema, and of
+// few positions, are one thread's altogether.
 #ifndef RICCI_CUDA_ORDERED_SCATTER_H_
 #define RICCI_CUDA_ORDERED_SCATTER_H_
 #include <cstdint>

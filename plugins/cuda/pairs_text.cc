@@ -1,6 +1,9 @@
 // Pairs of a group (vector.h): a loop over numbers e and e + 1. A float of 16 bits is half of a u32, `w12`, which an
 // instruction computes at once where there is one (device_pairs.cc); all else is written for e, then for e + 1, as
 // `v12_0` and `v12_1`.
+//
+// Not there yet: pairs in points with branches or private arrays, after a product, and where operands come through
+// shared memory (transpose_tile.h).
 #include "kernel_printer.h"
 
 namespace ricci::cuda {

@@ -9,6 +9,16 @@
 // no such nodes (conditions.h), each branch is a node whose body runs once or not at all. A kernel, the node that
 // decides, gives the value. What computes the predicate of a loop is in the plan once, but twice in the graphs: before
 // the loop, and at the end of its body.
+//
+// A plan that needs nothing of the host is one graph: its launch, and the event of its end, are all that a run asks of
+// the driver. Steps that need no order have none. Without checks a plan of one kernel is a graph of one node.
+//
+// Loops are WHILE nodes (CUDA 12.4). Those that count keep their counter in memory, so addresses are the same in all
+// trips. A choice of two branches is an IF with two bodies, of which the second one is for 0; of more it is a SWITCH
+// (CUDA 12.8). A SWITCH runs nothing for a value that is too large, so the kernel that decides clamps the number, as
+// JAX does. Branches come after it, so they may write over the number. A branch without steps gets an empty node, since
+// the driver's guide wants bodies to be filled. If all branches but one are empty, that one is an IF. Where each branch
+// is a node, a kernel sets the values of eight, and none begins before all are decided.
 #ifndef RICCI_CUDA_PLAN_GRAPH_H_
 #define RICCI_CUDA_PLAN_GRAPH_H_
 #include <vector>

@@ -1,5 +1,12 @@
-// PlanModules: the machine code of a plan: its kernels in modules of a few, so that they are compiled at the same time,
+// PlanModules: the machine code of a plan: its kernels in modules of 16, so that they are compiled at the same time,
 // and each text of sources in one of its own, where its names cannot meet those of others.
+//
+// Each module has the functions that it calls, so its code is the same on any number of threads. Dumps show all kernels
+// as one text. Sources with one text, as the launches of one primitive have, are one module.
+//
+// If NVRTC refuses a module of kernels, these are compiled alone to find the wrong one. The message has its name and
+// the place of its equation. What NVRTC says of a SOURCE lowering names the plugin's file and line, if the plugin gives
+// them (ricci_source.file).
 #ifndef RICCI_CUDA_PLAN_MODULES_H_
 #define RICCI_CUDA_PLAN_MODULES_H_
 #include <string>

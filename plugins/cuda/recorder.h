@@ -11,6 +11,10 @@
 // the kinds DRIVER and RUNTIME, whose own records nobody reads.
 //
 // While a profiled run is under way, CUPTI records all work of the process. What is not of our steps is let go.
+//
+// That slows launches; otherwise nothing is recorded. Only one tool of a process can use CUPTI. If another one does
+// (PyTorch's profiler, Nsight Systems from outside), CUPTI refuses, which is a status that names the option. Or one of
+// the two gets no records.
 #ifndef RICCI_CUDA_RECORDER_H_
 #define RICCI_CUDA_RECORDER_H_
 #include <atomic>

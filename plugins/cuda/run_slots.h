@@ -3,6 +3,10 @@
 //
 // A run takes a slot. Whoever first sees that the run's event has come (event.h) gives it back, and reports the end. A
 // run whose event goes before that, since the context has failed, keeps its slot until the code goes.
+//
+// A graph is bound to one set of addresses, so runs in flight cannot share one. A code keeps graphs for up to 16 runs,
+// for fewer if they are more than 256 graphs. A run prefers those that are bound to its addresses. When all are in
+// flight, it issues its steps one by one. A run that could not be enqueued reports nothing.
 #ifndef RICCI_CUDA_RUN_SLOTS_H_
 #define RICCI_CUDA_RUN_SLOTS_H_
 #include <deque>

@@ -3,6 +3,11 @@
 // A team scans in log2(size) steps of exchange with the lane whose number differs in one bit (Hillis and Steele, "Data
 // parallel algorithms", 1986, with the totals of both halves known to all, so that nothing needs to be handed back).
 // What is combined with what depends on shapes alone.
+//
+// Any combiner works, of any number of states, with what the kernel computes before and after the scan.
+//
+// Not there yet: a long line is scanned by one block if its kernel does more than scans (a reduction before it, results
+// of the point beside it).
 #include "kernel_printer.h"
 
 namespace ricci::cuda {

@@ -1,5 +1,9 @@
 // Lines of the host's source in printed text: a directive where the place changes, which holds up to the next one or to
 // an empty line. So the text stays readable; what is compiled says the place again before each line.
+//
+// Lines whose equation has no known place are `ricci.cu`. So NVRTC's messages, and the line table of the machine code
+// that profilers read, name the host's source. Instructions and the time to compile are the same with and without. The
+// table makes images 2.5 times as large, but is not loaded onto the GPU.
 #ifndef RICCI_CUDA_SOURCE_LINES_H_
 #define RICCI_CUDA_SOURCE_LINES_H_
 #include <string>

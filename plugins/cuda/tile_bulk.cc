@@ -7,6 +7,10 @@
 // issued, so that tensor cores have two groups of them. What copies write is there for tensor cores without a fence,
 // since both are of the async proxy of PTX; what threads have read or written before needs `fence.proxy.async` before
 // copies go over it.
+//
+// The GPU leaves boxes in the swizzle that threads leave too, with zeros beyond the edges. Bulk copies without maps
+// (`cp.async.bulk` of lines) would be one for each 16 bytes, since the swizzle exchanges these. Fences are those that
+// PTX ISA asks for. That these are enough no test without a GPU can show.
 #include <algorithm>
 
 #include "kernel_printer.h"

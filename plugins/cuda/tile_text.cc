@@ -2,6 +2,8 @@
 //
 // While one step is computed, what a later one needs is on its way (tile_operands.cc). Rows, columns and trips beyond
 // the last one repeat it: what is computed from them is not used.
+//
+// On tensor cores trips beyond the last one are zeros, so a sum of which all products are -0 is 0 there.
 #include "kernel_printer.h"
 #include "team.h"
 

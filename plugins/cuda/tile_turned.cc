@@ -4,6 +4,8 @@
 //
 // Four threads next to each other have the trips of 16 bytes, so that lanes read what lies next to each other for 8
 // blocks, and write to different banks but for two at a time (tile_layout.h).
+//
+// Elements of 2 bytes are transposed by `ldmatrix`.
 #include "kernel_printer.h"
 
 namespace ricci::cuda {

@@ -5,6 +5,10 @@
 // Products of a step are issued together. Where threads copy, they are waited for at the end of the step; what later
 // steps need arrives meanwhile, and two blocks share a processor, so one multiplies while the other one waits. Where
 // the GPU copies (tile_bulk.cc), the products of the next step are issued before.
+//
+// There are two groups. A step is 64 trips, of which 3 or 4 are in up to 112 KB of shared memory; that much is asked
+// for when the code is loaded (`cuFuncSetAttribute`). Tiles and parts are those of the other kinds. Architectures with
+// and without `wgmma` may add the products of an element in other groups, and so differ in the last bits.
 #include "kernel_printer.h"
 
 namespace ricci::cuda {
