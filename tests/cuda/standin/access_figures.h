@@ -4,6 +4,8 @@
 // Memory of the device moves in sectors of 32 bytes, so the figure is the sectors that a request touches against the
 // least that its bytes need. Shared memory has 32 banks of 4 bytes: lanes that want different words of a bank wait for
 // each other; of accesses of 8 and 16 bytes the lanes of a half and of a quarter of a warp are served together.
+//
+// Counted after `ricci_standin_count`. At -O0 a value that is read twice counts twice.
 #ifndef RICCI_TESTS_CUDA_ACCESS_FIGURES_H_
 #define RICCI_TESTS_CUDA_ACCESS_FIGURES_H_
 #include <cstdint>

@@ -4,6 +4,13 @@
 // A copy is made as late as may be, when somebody waits for its phase and all have arrived; until then there is poison.
 // Its accesses are those of an agent (race_log.h), who begins when the thread asks for the copy, and of whose end those
 // know who have waited for the phase.
+//
+// It finds what is read before its reader has waited for the phase in which it comes. It finds what is written over
+// while products may read it that nobody has waited for, or of whose end the thread does not know. Bytes that do not
+// come or were not expected are reported, and arrivals that are too many or missing, with what the phase lacks. So are
+// barriers that are not shown to the GPU, used before a barrier of the block, begun twice or written over. So are
+// copies over what threads have used without a fence, to misaligned addresses, over each other, or that nobody waits
+// for.
 #ifndef RICCI_STANDIN_MBARRIERS_H_
 #define RICCI_STANDIN_MBARRIERS_H_
 #include <deque>

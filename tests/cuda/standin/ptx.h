@@ -1,5 +1,9 @@
 // The evaluator of inline PTX: what a thread does at an instruction, as "PTX ISA" says, from the text of the
 // instruction and the operands in their order.
+//
+// It evaluates texts that are compiled after `ricci_standin_ptx(1)`: ptx_text makes a call of each statement. What
+// `cp.async` copies is there when the thread has waited for it, not before. PTX of `wgmma` is not evaluated: functions
+// of device_warpgroups do what it would.
 #ifndef RICCI_TESTS_CUDA_PTX_H_
 #define RICCI_TESTS_CUDA_PTX_H_
 #include <cstdint>

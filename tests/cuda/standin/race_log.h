@@ -7,6 +7,10 @@
 // small: the last write, and of the reads (and of the atomic operations) since then as much as the next write can race
 // with: one, or those of each of a family (lanes of a warp; agents of tensor cores that read the same), or that several
 // warps or several blocks have read.
+//
+// Two threads race if they access the same byte, one of them to write it, without order. Shuffles order nothing. Atomic
+// operations race only with others than atomic ones. Fences give no order here, so what blocks tell each other within a
+// launch is a race. A GPU may allow that, but no kernel of ours does it.
 #ifndef RICCI_TESTS_CUDA_RACE_LOG_H_
 #define RICCI_TESTS_CUDA_RACE_LOG_H_
 #include <array>

@@ -5,6 +5,15 @@
 // threads (race_log.h) and steps (steps.h). Threads of a kernel run one after the other, and so do the nodes of a
 // graph, in an order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines
 // of the report.
+//
+// Tests change what it does by functions `ricci_standin_*` (of_standin.h). With RICCI_STANDIN_STRICT in the environment
+// a program that knows nothing of the stand-in (a sample, the tool) fails if there is something to report.
+//
+// Memory that was freed is kept for a while, so that no other allocation has its address. Each operation of a stream
+// takes a microsecond for events with times. One operation is done when the host asks for an event in vain.
+//
+// Reported too: handles and modules that are gone, contexts that are not popped, and what is freed twice. So are calls
+// in a context that is known to be destroyed, or in a forked process (standin_host.cc).
 #ifndef RICCI_TESTS_CUDA_STANDIN_H_
 #define RICCI_TESTS_CUDA_STANDIN_H_
 #include <unistd.h>

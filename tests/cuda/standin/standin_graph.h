@@ -5,6 +5,9 @@
 // or from and to pinned memory, memsets, empty and conditional nodes; a graph with such nodes has one executable graph
 // at a time, in which nodes of bodies are changed as others are. From CUDA 12.8 on, an IF may have a second body for
 // the value 0, and a SWITCH has any number, of which the value numbers one: a larger value runs none.
+//
+// Reported: conditional nodes whose condition is of another graph, has two nodes or none, or was never set; too few or
+// too many bodies for their kind or driver; loops that do not end.
 #ifndef RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
 #define RICCI_TESTS_CUDA_STANDIN_GRAPH_H_
 #include <deque>

@@ -6,6 +6,12 @@
 // for came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since
 // what they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are
 // not.
+//
+// Reports have the names of both steps. They are about accesses that nothing orders, and memory that is used before its
+// allocation or after it was freed. They are also about memory of the host that host and device use at the same time.
+// Accesses of a kernel are those that it really made, byte by byte. The value of a conditional node is memory too,
+// which kernels write and the node reads before each trip. A function of the host that a stream calls makes its end
+// known.
 #ifndef RICCI_TESTS_CUDA_STEPS_H_
 #define RICCI_TESTS_CUDA_STEPS_H_
 #include <cstdint>

@@ -2,6 +2,9 @@
 //
 // A GPU gives memory with whatever was in it, so a kernel that reads more than was written computes something else in
 // each run. A byte for each byte, not a bit: steps that may run at once write different bytes.
+//
+// Kernels, copies and memsets write. A copy between devices copies what is known of each byte too; a copy to the host
+// must not read bytes that nobody has written.
 #ifndef RICCI_TESTS_CUDA_WRITTEN_BYTES_H_
 #define RICCI_TESTS_CUDA_WRITTEN_BYTES_H_
 #include <cstdint>
