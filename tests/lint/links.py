@@ -40,4 +40,5 @@ def main():
     return source_tree.report(errors, "links")
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
