@@ -26,8 +26,8 @@ ricci_install_page(README.md ${ricci_documents} samples/PLUGINS.md PLUGINS.md sa
 ricci_install_page(samples/PLUGINS.md ${ricci_documents})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${ricci_documents})
 foreach(page include/REFERENCE.md plugins/lax/PRIMITIVES.md plugins/cuda/README.md plugins/object/README.md
-             bindings/cpp/README.md bindings/cpp/NUMPY.md bindings/python/README.md bindings/rust/README.md
-             bindings/julia/README.md)
+             bindings/cpp/README.md bindings/cpp/NUMPY.md bindings/python/README.md bindings/python/GUIDE.md
+             bindings/rust/README.md bindings/julia/README.md)
   get_filename_component(page_folder ${page} DIRECTORY)
   ricci_install_page(${page} ${ricci_documents}/${page_folder})
 endforeach()

@@ -6,6 +6,9 @@ Each leaf is added to a number, so the work is little and about the same on both
 NumPy, jax.jit arrays of JAX, as each makes them. Microseconds of a call, the best of several rounds in which all are
 measured in turn; a ratio below 1 means that Ricci is faster. RICCI_PYTHON_CALLS=ctypes measures calls without the
 extension. One thread on one core (`taskset -c 0`) gives quiet numbers.
+
+On two cores of a shared AMD EPYC a call of jit takes 0.12 to 0.14 of the time of one of jax.jit, that of an imported
+function 0.10 to 0.11, with arrays of JAX 0.26 to 0.40; by ctypes 0.5 to 3.6.
 """
 import argparse
 import time

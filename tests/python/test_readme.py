@@ -1,4 +1,4 @@
-"""The examples of bindings/python/README.md: they run, and those of errors raise what they say, with the user's line."""
+"""The examples of README.md and GUIDE.md of bindings/python: they run, and those of errors raise what they say."""
 import contextlib
 import io
 import os
@@ -13,8 +13,9 @@ import numpy as np
 import ricci
 import ricci.numpy as rnp
 
-README = pathlib.Path(__file__).resolve().parents[2] / "bindings/python/README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.M | re.S)
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "bindings/python"
+PAGES = "".join((FOLDER / page).read_text(encoding="utf-8") for page in ("README.md", "GUIDE.md"))
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGES, flags=re.M | re.S)
 ERRORS = [b for b in BLOCKS if b.startswith("# error: ")]
 
 

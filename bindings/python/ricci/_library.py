@@ -1,6 +1,7 @@
 """Finds and opens libricci.so.0, and turns statuses into exceptions.
 
-The library is opened with RTLD_LOCAL. ctypes releases the interpreter's lock during every call.
+The library is opened with RTLD_LOCAL. Every pointer is a c_void_p, and `errcheck` checks every status. ctypes releases
+the interpreter's lock during every call.
 """
 import ctypes
 

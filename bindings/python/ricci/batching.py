@@ -2,6 +2,11 @@
 
 A rule is called while a program is transformed, possibly on another thread than the one that made it. Its exception
 becomes an Error of the transformation that asked for the batch, with the exception as its cause.
+
+A rule makes operations on whole batches, so `schedule="lanes"` is refused. Programs hold its name; the context keeps
+the rule until its end. Derivatives are those of the function before `vmap`, those of what the rule made after it.
+Forward mode under `vmap` is that of the rule whichever was taken first, unless only tangents are batched (`jacfwd`), as
+in JAX.
 """
 import ctypes
 

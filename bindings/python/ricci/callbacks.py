@@ -1,7 +1,10 @@
 """Python functions that programs call while they run: pure_callback, io_callback and debug_callback by their names.
 
 A function gets copies of the operands, which it may keep, and gives the results. What it raises is raised again by the
-call of the compiled program.
+call of the compiled program, the very exception. On a GPU `enqueue` returns after the calls, and a result raises it.
+
+Programs hold the name, so that a saved file has no function: where the name is unknown, compiling says which is
+missing. The context keeps the function until its end.
 """
 import ctypes
 

@@ -3,7 +3,9 @@
 `asarray` takes NumPy arrays (copied), what has `__dlpack__`, and what has `__cuda_array_interface__`; `Array` has both.
 Nothing waits: work that is under way is handed over in streams. What `stream` means is fixed by the two protocols: 1 is
 CUDA's legacy default stream, 2 the default stream of the thread, -1 (DLPack only) no order, None the legacy default
-stream (DLPack) or no order (CUDA Array Interface), others are handles; 0 is an error.
+stream (DLPack) or no order (CUDA Array Interface), others are handles; 0 is an error. A consumer's stream waits for
+what writes our array. A producer's work is ordered before what reads its array here, in a stream that each context has
+for it.
 
 https://dmlc.github.io/dlpack/latest/python_spec.html,
 https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html

@@ -2,7 +2,8 @@
 
 The call is traced and run at once, and they become parameters of its program where it takes them as operands, so that it
 runs again for other numbers; those of the library itself stay constants, which can be folded. To tell them apart they are
-marked by their types, which are numbers like any others where they are axes or sizes.
+marked by their types, which are numbers like any others where they are axes or sizes. Those, the exponent of an integer
+power and numbers in a list are part of the program.
 """
 
 

@@ -1,4 +1,7 @@
-"""lax.scatter_apply, as in x.at[i].apply(f): JAX has a scatter whose program of elements takes no notice of the updates."""
+"""lax.scatter_apply, as in x.at[i].apply(f): JAX has a scatter whose program of elements takes no notice of the updates.
+
+The row `scatter_apply` has derivatives of every order, which JAX's has not.
+"""
 from jax._src import core
 
 from .jax_attributes import scatter_attributes

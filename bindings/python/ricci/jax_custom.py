@@ -5,7 +5,9 @@ A rule may apply the function whose rule it is. If it does so with the same prog
 often as `order` says; what lies deeper computes its value, and a run that needs its derivative fails with a message.
 
 A rule that closes over a value of the function around it gets that as one more operand, which has no derivative of its
-own: the function does not depend on it. An argument that a rule refuses to be differentiated by fails when that happens.
+own: the function does not depend on it. Of a function that JAX has traced before (`jax.jit` within `jax.grad`) such a
+value is not known any more, as in JAX. An argument that a rule refuses to be differentiated by fails when that happens,
+and so does a rule that cannot be traced.
 """
 import numpy as np
 

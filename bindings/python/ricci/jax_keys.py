@@ -1,7 +1,7 @@
 """Keys of generators other than threefry2x32 (rbg, unsafe_rbg, philox, ...): arrays of their words, u32.
 
 What a primitive of keys does with words is a function of JAX, which is traced. Any other primitive moves keys about: it
-does the same with each word.
+does the same with each word. Typed keys are taken where the function was imported for one, and come out as words.
 """
 import math
 

@@ -1,6 +1,8 @@
 """Sparse arrays of jax.experimental.sparse: their primitives are JAX functions, which are traced to programs.
 
-Derivatives and batches are Ricci's own, of what the functions do: gathers, scatters, sorts and products.
+Derivatives and batches are Ricci's own, of what the functions do: gathers, scatters, sorts and products. So there are
+rules that JAX lacks. A sparse argument of an imported function is a tree of its data and indices: `grad` is that of
+`jax.experimental.sparse.grad` within the function, `vjp` has None for the indices, `vmap` maps data and indices.
 """
 import importlib
 
