@@ -3,6 +3,11 @@
 // So an expression is one compiled program however many operations it has, and nothing is computed that nobody reads.
 // A value that was computed is an operand of what follows. The context keeps what it compiled, by the program's text,
 // so the same operations on arrays of the same types compile once. Not for use from several threads at once.
+//
+// Numbers, an index too, are operands and stay weak, so `x * i` in a loop is one program. The exponent of `pow(x, 2)`,
+// axes, slices and parameters of type `double` are part of the program. Errors of types and shapes come with the
+// operation. In a traced function a pending Value is a captured Array. In a loop that runs often jit costs less,
+// because it traces once.
 #include <functional>
 #include <unordered_map>
 

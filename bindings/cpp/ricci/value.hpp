@@ -1,9 +1,10 @@
 // ricci/value.hpp: types and values of a program under construction, as light handles.
 //
-// A Value is {builder, id} and keeps alive only its Scope. The symbolic zero (a tangent or cotangent for
-// which nothing is built) is a state of a Value: test it with is_zero() before use. Functions that emit take the
-// builder from their operands; where operands come from different builders, the innermost one's Scope captures the
-// others, which is how closures work without a thread-local trace.
+// A Value is {builder, id} and keeps alive only its Scope, so one that is used after its function has ended is an error
+// and not freed memory. The symbolic zero (a tangent or cotangent for which nothing is built) is a state of a Value:
+// test it with is_zero() before use. Functions that emit take the builder from their operands; where operands come from
+// different builders, the innermost one's Scope captures the others, which is how closures work without a thread-local
+// trace.
 #ifndef RICCI_VALUE_HPP_
 #define RICCI_VALUE_HPP_
 #include <concepts>
