@@ -2,7 +2,7 @@
 //!
 //! The function works on slices. It runs for groups of rows at once, on many threads, so each run gets only its own rows
 //! of the results, which cannot overlap; everything is checked when the operation is planned or by comparing two
-//! numbers, so a run neither allocates nor locks.
+//! numbers, so a run neither allocates nor locks. Asked for as another type, an array is an error.
 use crate::array::Element;
 use crate::attributes::Operation;
 use crate::error::{Error, Result};

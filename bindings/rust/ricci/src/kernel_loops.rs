@@ -2,6 +2,10 @@
 //!
 //! What changes from one trip of a loop to the next is kept in a private array ([`Kernel::local`]), of which each point
 //! of the parallel loops around it has its own.
+//!
+//! A block runs once, and a panic in it is that of the rule. Numbers and arrays borrow from the kernel, which the core
+//! lends for one call, so they cannot outlive it. A number that leaves its loop is an error of the core, not of the
+//! compiler: with a lifetime for each block, two of them could not be added.
 use crate::error::{check, Code, Result};
 use crate::lowering::{Kernel, Scalar};
 use crate::program::Program;

@@ -1,6 +1,8 @@
 //! What values can do: operators with numbers and with each other, and functions with JAX's names.
 //!
-//! Shapes are broadcast as NumPy does; numbers take the element type of the value.
+//! Shapes are broadcast as NumPy does; numbers take the element type of the value. Numbers of every kind may be to the
+//! right of a value (`x * 2`, `x * 2.0f32`), only `f64` to the left (`2.0 * x`): with `f32` there too, Rust would no
+//! longer know what `2.0` is.
 use crate::attribute::Attribute;
 use crate::error::Error;
 use crate::trace::{innermost, Value};

@@ -1,7 +1,8 @@
 //! The callbacks of a row in Rust: each makes values of what the core gives, runs the rule, and writes down its results.
 //!
-//! A rule that refuses is a status with its words. One that panics is a status that names plugin, primitive and rule:
-//! nothing unwinds into the core.
+//! A rule that refuses is a status with its words, a `String` that the core completes; rules that transform programs
+//! return `ricci::Result`. One that panics is a status that names plugin, primitive and rule: nothing unwinds into the
+//! core.
 use crate::attributes::{lent, Attributes, Operation};
 use crate::context::Context;
 use crate::error::{check, Error, Result};

@@ -1,4 +1,8 @@
 //! Programs under construction, and the values in them.
+//!
+//! Operations on values return values, not results, so that formulas can be read: the first mistake of a trace is kept,
+//! with the place of its call (`#[track_caller]`), and `trace` returns it. Values belong to one trace and one thread
+//! (`Rc`); contexts, programs, executables and arrays are `Send` and `Sync`, as the contract of the C ABI says.
 use crate::attribute::Attribute;
 use crate::context::Context;
 use crate::error::{check, Error, Result};

@@ -1,4 +1,7 @@
 //! Trees: what functions take and give is made of tuples, vectors, arrays and structs, with leaves of one type.
+//!
+//! A tree is mapped from leaves of one type to another: types become values when a closure is traced, arrays become
+//! values in `jit`, and results become arrays again, in the caller's own structs.
 
 /// A value made of leaves of type `L`, in a fixed order.
 pub trait Tree<L> {
