@@ -5,6 +5,10 @@
 // `vmap_method` says that it can; its derivative is refused, except that the debug rows, which give no results, see the
 // primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them. A
 // failure is reported with the place of the call.
+//
+// Effects are library calls that keep their order (RICCI_CALL_EFFECT), so a loop around one runs in the plan. Where
+// each element of a batch takes its own branch or trips, elements with an effect run in turn: it happens only for those
+// that take it. (JAX refuses io_callback there, and makes the calls of the debug rows for all elements.)
 #include "ricci/callback.h"
 #include "base/foreign_call.h"
 #include "control/callback_format.h"

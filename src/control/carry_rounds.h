@@ -2,8 +2,8 @@
 // body: what a trip makes of the flags is merged into them until nothing changes.
 //
 // A flag may take as many rounds to arrive as there are carries (a delay line), and each round transforms the whole
-// body. So the first rounds are exact; then every carry that depends on a flagged one is flagged at once. That costs a
-// zero tangent, or a broadcast, where a derivative happens to be zero along such a chain, and bounds the work in the
+// body. So the first 32 rounds are exact; then every carry that depends on a flagged one is flagged at once. That costs
+// a zero tangent, or a broadcast, where a derivative happens to be zero along such a chain, and bounds the work in the
 // length of the body.
 #ifndef RICCI_CONTROL_CARRY_ROUNDS_H_
 #define RICCI_CONTROL_CARRY_ROUNDS_H_

@@ -4,7 +4,8 @@
 // checkpoint, now `differentiated`. At compile time that becomes an optimization_barrier over all its operands
 // (residuals and tangents or cotangents), followed by the body. So the second computation is not merged with the first,
 // and does not begin before the cotangents are there (JAX: prevent_cse). No barrier is needed where scan has put the
-// two halves into loops of their own, nor wanted with prevent_cse=false.
+// two halves into loops of their own, nor wanted with prevent_cse=false. Transforms never see the barrier. What is
+// computed again is computed again in its derivatives too.
 #include "control/call.h"
 
 namespace ricci { inline namespace v0 { namespace control {

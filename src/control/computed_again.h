@@ -3,6 +3,10 @@
 // Partial evaluation puts a result in one half. With every result listed twice, the first known and the second forced
 // into the unknown half, the known half gives the results and the unknown half gives them again, from what the policy
 // saves. So a rule splits the doubled program as it splits any other.
+//
+// A scan runs again in the unknown half, with a slice per trip of what is saved. A while saves nothing inside and is
+// computed again as a whole. A checkpoint within another follows the outer policy for what leads to its residuals, and
+// its own for which values those are.
 #ifndef RICCI_CONTROL_COMPUTED_AGAIN_H_
 #define RICCI_CONTROL_COMPUTED_AGAIN_H_
 #include "control/structural_row.h"

@@ -5,6 +5,10 @@
 // of the rule is in the program, so it prints, hashes and saves like any other; in a context that does not know the
 // name vmap is that of `body`, and so it is if no operand is batched.
 //
+// `transform::Vmap` asks for the batch at once, so that derivatives of it are those of what was made; a vmap equation
+// around one is expanded first of all when it is compiled. An element that must run by itself (in a branch that holds a
+// check) runs `body`.
+//
 // Its jvp is again a custom_vmap, which has no name but the program `of`, the operation that it is the derivative of:
 // its batch is the derivative of what the rule made, as in JAX. An operand of `of` is batched there if its value or its
 // tangent is; if only tangents are, the values are no batch, and the derivative is that of `body`. Reverse mode, which

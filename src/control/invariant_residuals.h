@@ -1,6 +1,7 @@
 // Residuals of a loop's body that are the same on every trip: computed once before the loop, never stacked.
 //
-// Without this the gradient of a scan over tanh(sin(W) x) would store sin(W) and cos(W) once per trip.
+// Without this the gradient of a scan over tanh(sin(W) x) would store sin(W) and cos(W) once per trip. A residual that
+// an operand or result already holds stacked is not stacked again (scan_rules.cc).
 #ifndef RICCI_CONTROL_INVARIANT_RESIDUALS_H_
 #define RICCI_CONTROL_INVARIANT_RESIDUALS_H_
 #include "control/structural_row.h"

@@ -14,6 +14,9 @@
 // The derivative is taken at the solution and never through the solver, which may hold any loop: from A x = b follows
 // dx = A^-1 (db - dA x), where dA x is the derivative of matvec by its constants. In the transposed operation the four
 // programs swap roles.
+//
+// An array of a vector is batched in all four programs or in none, on both sides of the equation. Vectors may hold
+// integers, which have no derivative.
 #include <array>
 
 #include "control/structural_row.h"

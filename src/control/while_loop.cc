@@ -2,8 +2,9 @@
 //
 // Forward mode carries the tangents along. Reverse mode needs a bound: with `max_trips` stated, the loop is
 // differentiated as a scan of that length whose trips do nothing once the condition fails. A loop that needs more trips
-// than stated ends at the bound, and the run fails with OUT_OF_RANGE, differentiated or not. This file has the row, its
-// type and its lowering; while_rules.cc has the transforms.
+// than stated ends at the bound, and the run fails with OUT_OF_RANGE, differentiated or not: its values pass through
+// `check`, which derivatives carry along. This file has the row, its type and its lowering; while_rules.cc has the
+// transforms.
 #include "control/while_loop.h"
 
 namespace ricci { inline namespace v0 { namespace control {
