@@ -7,7 +7,13 @@
 // "FlashAttention-2", 2023).
 //
 // Keys that no query of a block may see by its place are left out, in two steps: groups of blocks take the keys that
-// some block of theirs sees, and each trip the window of these that its own block sees.
+// some block of theirs sees, and each trip the window of these that its own block sees. A causal attention leaves out
+// three quarters of what could be, one of 4,096 queries that see 256 before them takes a sixth of the time. A mask
+// keeps all keys, because a query for which it leaves none takes their mean.
+//
+// Working memory on `cpu`, causal, 8 heads of 64 features: 23 MB for 1,024 queries and keys, 95 MB for 8,192, with
+// gradient 56 and 280 MB. Short sequences have blocks of 128 queries, so that two of them leave out a quarter: a step
+// of training a small model (`gpt` of tests/bench) takes 3 to 4 % less, and a seventh longer to compile.
 #ifndef RICCI_NN_ATTENTION_BLOCKS_HPP_
 #define RICCI_NN_ATTENTION_BLOCKS_HPP_
 #include "attention_dropout.hpp"

@@ -3,8 +3,9 @@
 //
 // The second result is the logarithm of the sum of the exponentials of each row of scores, what backward passes of
 // vendors start from; it has a derivative like any result. Scores and sums are f32 for 16-bit operands. f64 stays f64
-// throughout, where jax.nn takes the softmax in f32. A row in which nothing counts gives all keys the same weight, as
-// there. The batch of vmap becomes part of dimension 0, where keys of dropout are repeated like all else.
+// throughout, where jax.nn takes the softmax in f32. A row in which nothing counts gives all keys the same weight, and
+// scores that do not count are -0.7 times the greatest f32, both as there. The batch of vmap becomes part of dimension
+// 0, where keys of dropout are repeated like all else.
 #include "attention_blocks.hpp"
 #include "lax/factor_text.hpp"
 #include "merged_batch.hpp"

@@ -2,6 +2,10 @@
 //
 // Only data. View() lends a C table that points into the object and is valid until the object changes, moves or dies.
 // Kernels are written with kernel/writer.h, which folds and verifies them.
+//
+// A run reports the lowest number of a CHECK that failed, so the report does not depend on the order of threads or
+// lanes; the messages stay in the core (pass/pipeline.h). Where several equations share an instruction its location is
+// that of the first. Kernels that differ only in locations are one (pass/merge_kernels), with those of the first.
 #ifndef RICCI_KERNEL_KERNEL_H_
 #define RICCI_KERNEL_KERNEL_H_
 #include <cstdint>

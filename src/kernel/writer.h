@@ -2,7 +2,8 @@
 //
 // Lowerings are naive about indices (div, rem and mul by constants at every reshape); the Writer turns that into good
 // code: constants fold, integer arithmetic is kept as linear forms with known ranges (linear_form.h), equal pure
-// instructions become one, and loads are forwarded from the stores before them. Simplification never changes the bits
+// instructions become one, and loads are forwarded from the stores before them. It is done while writing, not in passes
+// over a finished kernel, because lowerings use ranges and constants as they go. Simplification never changes the bits
 // of a floating value. Nothing is quadratic: one hash lookup per instruction.
 //
 // Errors are sticky: the first misuse is kept, later calls do nothing and give 0, and Finish() returns it. So callers

@@ -3,6 +3,9 @@
 // Dead code first: what reaches no store and no check is removed, with the loops and branches around it. Then the outer
 // parallel loops become the domain, if there are only repeatable scalars around them. Last, constants move to the top
 // and numbers become dense.
+//
+// A division by a power of two becomes a shift here, not before: the simplifier must recognise digits `x / a % b`.
+// Loops after the load of a position of a COMBINE are not part of the domain.
 #include <algorithm>
 #include <bit>
 

@@ -1,5 +1,7 @@
 // Prefix scans of the Writer: a loop whose combiner is a separate piece of text before the body, because it may run
-// several times for one iteration, on values that belong to no iteration.
+// several times for one iteration, on values that belong to no iteration: of neighbouring lanes, of chunks. Each state
+// has instructions of its own (LEFT, RIGHT, COMBINED, PREFIX), so tables need no pool of operands. The interpreter runs
+// the combiner once a trip, in order.
 #include <algorithm>
 
 #include "kernel/block_ops.h"

@@ -3,7 +3,8 @@
 // With constant indices the elements of small private arrays are forwarded from SET to GET, so the arrays vanish and
 // their elements live in registers. Of loops that only access buffers, only the smallest reductions (products of 3 by 3
 // matrices) are unrolled, since their loads are shared with what follows; the others stay, for backends to vectorise.
-// The size is bounded per loop. A REDUCE of narrow floats stays, because its sum is kept wider.
+// The size is bounded per loop. A REDUCE of floats may be reordered, so it may be unrolled; one of narrow floats stays,
+// because its sum is kept wider.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,7 @@
 // Laws of batching: one run over a batch against a loop of runs over its elements.
+//
+// Nested orders are checked twice: on the structural `vmap`, which `ref` runs in lanes, and on the batching rules. A
+// batch changes no value, so NaN and infinities are among the operands too.
 #include "laws/trial.h"
 
 namespace ricci { inline namespace v0 { namespace laws {

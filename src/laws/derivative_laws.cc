@@ -1,7 +1,11 @@
 // Laws of derivatives, in f64: central differences and the dot test, at ordinary points and at corners.
 //
 // Central differences need values of moderate size; the tolerances separate wrong rules from rounding, with room on
-// both sides.
+// both sides. Only f64 is used: central differences of f32 say nothing.
+//
+// The law of jvp takes one operand at a time before all together, so the message names the operand. It gives the ratio
+// to the differences if that is constant, as for a lost factor or sign. The results beside the tangents are compared
+// too: `value_and_grad` takes them from there.
 #include <cmath>
 
 #include "laws/tangent_differences.h"

@@ -1,4 +1,6 @@
 // The laws: a table of names and functions. Each compares a transformed program with what the transform means.
+//
+// All laws are run and reported; the status is that of the first one that fails, with everything needed to repeat it.
 #ifndef RICCI_LAWS_LAWS_H_
 #define RICCI_LAWS_LAWS_H_
 #include <span>

@@ -1,6 +1,9 @@
 // What a row says of its operation by flags, and its lowerings for devices that are not here.
 //
 // Passes believe the flags: nothing else would show that one is wrong until two operations are merged, or one is moved.
+// So each flag that can be shown false is: operands exchanged (COMMUTATIVE), elements looked for (VIEW), checks in
+// kernels (MAY_FAIL). What a LIBRARY lowering may fail with only it knows. A lowering for a device that is not here is
+// lowered for its target and interpreted, unless it is a call.
 #include <algorithm>
 
 #include "laws/trial.h"

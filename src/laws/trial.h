@@ -3,6 +3,11 @@
 // Running a program checks more than the law that asks for it: its text, that its results are written, its factors and
 // places, its optimized form, and other devices. Failures there are noted under those laws and do not end the law in
 // progress.
+//
+// The first run on each device is done twice, into memory filled with two different patterns: elements that then differ
+// were never written. Otherwise such an element may happen to be zero, and every other law passes. `ref` computes the
+// expected results; other devices run the program, its derivatives and the batch of all operands. The other choices of
+// batched operands differ in rules only.
 #ifndef RICCI_LAWS_TRIAL_H_
 #define RICCI_LAWS_TRIAL_H_
 #include <random>

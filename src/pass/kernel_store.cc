@@ -2,6 +2,10 @@
 //
 // The loops of most kernels come from copies: the results are stored by one loop nest over their elements, flat if
 // everything is read and written in row-major order.
+//
+// A COMBINE is an update in any order: points of the domain may update the same element, so the domain of a scatter is
+// all its windows. Within loops, lanes and private arrays a load, an operation and a store are written instead, and the
+// loops run in order: there one point does everything.
 #include "kernel/scalar_eval.h"
 #include "pass/kernel_builder.h"
 
