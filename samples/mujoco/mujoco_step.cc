@@ -1,7 +1,10 @@
 // mujoco.step: one step of the physics engine for each world, mj_step as a function of its state.
 //
 // The derivative is mujoco.transition, linear, with the matrix of mujoco.jacobian. The time advances by a constant, so
-// its tangent stays; nothing else depends on it, nor on the warm start.
+// its tangent stays; nothing else depends on it, nor on the warm start: a solver that has converged has forgotten it.
+//
+// Operands may have dimensions before their own, the worlds; `vmap` adds one. Each world is a task, on all threads of
+// the device; results do not depend on the number of threads. Everything is f64.
 #include "engine_site.h"
 #include "mujoco_rows.h"
 
