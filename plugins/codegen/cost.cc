@@ -61,7 +61,7 @@ class DomainWalk {
 
   Cost Columns(Interval range, const Facts* facts) {
     const auto extent = static_cast<double>(range.hi - range.lo);
-    // If each point has a lane of its own, there are no loops over points.
+    // A target with a lane for each point needs no loops over points.
     const double trip = RunsMany(target_) ? 0 : kTrip, row = RunsMany(target_) ? 0 : kRow;
     Cost cost = walk_.Body(how_.root, 1, k_.n_insts, facts);
     cost.cycles = (how_.root != 0 ? std::ceil(extent / how_.lanes) : extent) * (cost.cycles + trip);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLoad = 0.6, kStore = 1, kIndex = 0.25;  // in order or of one value; address arithmetic
 constexpr double kGathered = 1.3, kScattered = 1.7;       // per lane
-constexpr double kCombined = 8;                           // per lane, one after the other
+constexpr double kCombined = 8;                           // per lane, in sequence
 constexpr double kTurned = 1;                             // lanes in reverse
 constexpr double kSorted = 1;                             // two registers of lanes into one
 constexpr double kFar = 2;                                // factor for private arrays beyond the nearest cache

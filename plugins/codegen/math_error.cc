@@ -14,7 +14,7 @@
 // sqrt(-log(1 - |x|)) times a polynomial in (s - 15 / 4) / (s + 15 / 4).
 //
 // Coefficients in f32 are our own least-squares fits, reweighted towards equal ripple, with the error relative to the
-// result: at most 0.08 * 2^-24 for erf and 0.12 * 2^-24 for erfc, where they are rounded one by one, lowest powers
+// result: at most 0.08 * 2^-24 for erf and 0.12 * 2^-24 for erfc, where they are rounded individually, lowest powers
 // first, with the others fitted again each time. Over all f32 the errors, with those of roundings, are at most 1.8 ulp
 // for erf and 2.3 for erfc. In f64 minimax (Remez exchange), of erf_inv interpolated at Chebyshev points.
 #include <cmath>

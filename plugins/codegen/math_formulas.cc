@@ -46,7 +46,7 @@ Real Exactly(Real x) {
   return Exact(kOp, x);
 }
 
-// By number of the operation; null: it is no special function.
+// By number of the operation; null: not a special function.
 constexpr std::array<FormulaFn, RICCI_S_COUNT> kFormulas = ByOperation<FormulaFn>({
     {RICCI_S_REM, InBothWidths<Rem>},
     {RICCI_S_EXP, InBothWidths<Exp>},

@@ -5,8 +5,9 @@
 // are log1p of what keeps digits near 0, and log x + log 2 where a square would overflow or add nothing.
 //
 // Over all f32 the errors are at most 1.5 ulp for cosh, 1.7 for sinh, 1.8 for asinh, 2.1 for acosh and atanh. The
-// polynomial of sinh is our own least-squares fit, reweighted towards equal ripple, its coefficients rounded one by
-// one, lowest powers first, with the others fitted again each time; its error is at most 0.4 * 2^-24 of the result.
+// polynomial of sinh is our own least-squares fit, reweighted towards equal ripple, its coefficients rounded
+// individually, lowest powers first, with the others fitted again each time; its error is at most 0.4 * 2^-24 of the
+// result.
 #include <cmath>
 
 #include "codegen/math_functions.h"

@@ -10,8 +10,8 @@
 // smaller by the larger, or, above tan(pi / 8), their difference by their sum, which is the tangent of the angle less
 // pi / 4. asin and acos are angles of a point on the circle.
 //
-// Coefficients: minimax (Remez exchange) of sin(r) / r - 1 in r^2 with errors relative to the sine, rounded one by one,
-// leading ones first, with the others fitted again each time.
+// Coefficients: minimax (Remez exchange) of sin(r) / r - 1 in r^2 with errors relative to the sine, rounded
+// individually, leading ones first, with the others fitted again each time.
 #include <cmath>
 
 #include "codegen/math_functions.h"

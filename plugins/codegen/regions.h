@@ -1,6 +1,6 @@
 // Kernels too large for one function: a code generator's time grows faster than the length of a function, so they are
-// cut into regions, each a function of its own. What one region computes and another reads lies in a frame in memory.
-// Parts that do the same work on other values share a function too.
+// cut into regions, each a function of its own. Values that one region computes and another reads are kept in a frame
+// in memory. Parts that do the same work on other values share a function too.
 #ifndef RICCI_CODEGEN_REGIONS_H_
 #define RICCI_CODEGEN_REGIONS_H_
 #include "codegen/alike.h"
@@ -20,7 +20,7 @@ struct Regions {
   std::vector<Part> calls;        // parts that are calls of functions that they share, within those or between them
 };
 
-// What lies between regions (the heads of large loops and branches, a few instructions next to them) stays in the
+// Instructions between regions (the heads of large loops and branches, a few instructions next to them) stays in the
 // function that calls them.
 Regions CutRegions(const ricci_kernel_table& k, const Blocks& blocks, const PartBounds& bounds);
 

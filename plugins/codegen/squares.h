@@ -1,4 +1,4 @@
-// Transposed loads: of arrays that lie in order along the dimension before the innermost one. A square of points is
+// Transposed loads: of arrays that are contiguous along the dimension before the innermost one. A square of points is
 // then computed at once: as many rows as there are lanes, with each load a square that is transposed in registers.
 #ifndef RICCI_CODEGEN_SQUARES_H_
 #define RICCI_CODEGEN_SQUARES_H_

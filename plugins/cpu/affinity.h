@@ -8,8 +8,8 @@
 
 namespace ricci::cpu {
 
-// Reads a list of processors that this process may use. False with `error` if the text is no such list, or names a
-// processor that is not there.
+// Reads a list of processors that this process may use. False with `error` if the text is not such a list, or names a
+// processor that does not exist.
 bool ParseProcessors(std::string_view text, cpu_set_t& out, std::string& error);
 
 }  // namespace ricci::cpu

@@ -53,7 +53,7 @@ V ToF32Odd(const LlvmBuilder& l, V v) {
   return LLVMBuildBitCast(l.b, LLVMBuildSelect(l.b, inexact, odd, bits, ""), LLVMTypeOf(nearest), "");
 }
 
-// Saturating, NaN to 0. Of vectors LLVM 19 does its own form of this one by one, which takes ten times as long.
+// Saturating, NaN to 0. LLVM 19 converts vectors in its own form element by element, which takes ten times as long.
 V ToInteger(const LlvmBuilder& l, uint32_t to, V v) {
   const LLVMTypeRef one = ValueType(l, to), t = Like(l, v, one);
   const bool is_signed = IsSigned(to);
@@ -102,7 +102,7 @@ V TinyToF32(const LlvmBuilder& l, V v, const ricci_float_format& f) {
   return LLVMBuildBitCast(l.b, LLVMBuildOr(l.b, r, moved, ""), Like(l, v, l.f32()), "");
 }
 
-// The magnitude nearest to a number, given as bits of an f32 without sign, as if there were no largest one.
+// The magnitude nearest to a number, given as bits of an f32 without sign, as if the format had no largest magnitude.
 V RoundedToTiny(const LlvmBuilder& l, V size, const ricci_float_format& f) {
   const auto number = [&](uint64_t i) { return l.IntLike(size, i); };
   const uint64_t dropped = 23 - static_cast<uint64_t>(f.mantissa_bits), half = uint64_t{1} << (dropped - 1);
@@ -199,7 +199,7 @@ V EmitConvert(const LlvmBuilder& l, uint32_t from, uint32_t to, V v) {
     return LLVMBuildICmp(l.b, LLVMIntNE, v, l.IntLike(v, 0), "");
   }
   if (IsFloat(from) && IsFloat(to)) {
-    // There is no instruction for it but with AVX512-FP16.
+    // Only AVX512-FP16 has an instruction for it.
     if (from == RICCI_F64 && IsNarrow(to)) return EmitFromF32(l, ToF32Odd(l, v), to);
     if (from == RICCI_F32 && IsNarrow(to)) return EmitFromF32(l, v, to);
     return to == RICCI_F64 ? LLVMBuildFPExt(l.b, v, t, "") : LLVMBuildFPTrunc(l.b, v, t, "");

@@ -59,7 +59,7 @@ int64_t CountOf(std::span<const Loop> loops) {
   for (const Loop& l : loops) n *= l.size;
   return n;
 }
-// The elements that `loops` visit in one array: a stride if they lie at one, else their offsets.
+// The elements that `loops` visit in one array: a stride if they have one, else their offsets.
 Extent Visited(std::span<const Loop> loops, int64_t Loop::*stride) {
   Extent e;
   e.at = {0};

@@ -48,7 +48,7 @@ struct FactorKernel {
   // The row with the diagonal at `at`. Its first `found` elements are found, and in the block.
   template <typename T>
   static bool Row(T* block, int64_t found, int64_t at, T* l) {
-    alignas(64) T x[kGroup] = {};  // from `found` on; after the diagonal is what nobody reads
+    alignas(64) T x[kGroup] = {};  // from `found` on; elements after the diagonal are unused
     for (int64_t j = found; j <= at; ++j) x[j - found] = l[j];
     for (int64_t j = 0; j < found; ++j) TakeAway(l[j], block + j * kFactorBlock + found, x);
     T* diagonal = block + kTriangleDiagonal;

@@ -10,7 +10,7 @@
 namespace ricci::cpu {
 
 inline constexpr int kFftPasses = 12;         // at most
-inline constexpr int64_t kFftLongest = 2048;  // complex elements of a line, which lie in scratch memory twice
+inline constexpr int64_t kFftLongest = 2048;  // complex elements of a line; scratch memory holds two lines
 inline constexpr int kFftOwnRadix = 8;        // radices up to which each has code of its own
 inline constexpr int kFftLargestRadix = 61;   // a prime, whose transform is the sum of its definition
 

@@ -1,5 +1,5 @@
-// dot_general as a Product. If the free dimensions of an operand, or the contracted ones, do not lie at one stride, a
-// table holds the offsets of the elements; the dimensions of C are always in the order of the operands'.
+// dot_general as a Product. If the free dimensions of an operand, or the contracted ones, do not have one common
+// stride, a table holds the offsets of the elements; the dimensions of C are always in the order of the operands'.
 #include "gemm.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr int64_t kNarrow = 8;  // columns or steps for which the generated kern
 // Some dimensions of an array as one.
 struct Group {
   int64_t size = 1, stride = 1;
-  bool joined = true;  // their elements lie at that stride
+  bool joined = true;  // their elements are that stride apart
 };
 Group Join(const Array& x, const Ints& which) {
   Group out;

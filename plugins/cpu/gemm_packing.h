@@ -78,8 +78,8 @@ struct GemmPacking : VectorKernel<kBytes, Own> {
   struct Part {
     int64_t panels, steps;
   };
-  // The part that PackAlong can do. It reads whole vectors; what it reads in excess is not used, but must be of the
-  // matrix and nobody else's, so steps at the end may be left over, or a panel.
+  // The part that PackAlong can do. It reads whole vectors; elements read in excess are not used, but must belong to
+  // the matrix and to no other thread, so steps at the end may be left over, or a panel.
   static Part Along(const GemmMatrix& m, int64_t outer, int64_t panel, int64_t padded, int64_t k) {
     if (!m.outer_adjacent() || m.k_at != nullptr) return {0, 0};
     if (m.shared) return {outer < padded ? 0 : (outer - padded) / panel + 1, k};

@@ -11,8 +11,8 @@ namespace ricci::cpu {
 
 enum class GemmType : uint8_t { kF32, kF64, kF16, kBF16 };
 
-// A matrix of [outer, k]: rows of the left operand, columns of the right one. Its elements lie at strides or, where
-// several dimensions that do not join are one here, at a table of offsets; in elements.
+// A matrix of [outer, k]: rows of the left operand, columns of the right one. Strides give the positions of its
+// elements or, where several dimensions that do not join are one here, a table of offsets; in elements.
 struct GemmMatrix {
   const void* data;
   int64_t outer_stride, k_stride;
@@ -21,8 +21,8 @@ struct GemmMatrix {
   bool shared = false;  // other threads write what lies beside its rows or columns: it must not be read
   bool outer_runs = false, k_runs = false;  // the offsets of that table increase, and many differ by 1
   // Of the right operand: each element is a complex number, re + i im, and stands for the square (re im; -im re) of
-  // reals, or its transpose if `conjugate`; strides are in numbers. The product of rows of complex numbers, as they lie
-  // in memory, with such a matrix has rows of complex numbers.
+  // reals, or its transpose if `conjugate`; strides are in numbers. The product of rows of complex numbers, in their
+  // memory order, with such a matrix has rows of complex numbers.
   bool squares = false, conjugate = false;
 
   bool outer_adjacent() const { return outer_at == nullptr && outer_stride == 1; }

@@ -1,7 +1,8 @@
 // Loops and branches of a kernel.
 //
 // Conditions that are the same for all lanes are plain control flow. A branch on a varying condition runs each side
-// under a mask, and not at all if no lane takes it; a loop that lanes leave one by one runs until the last has left.
+// under a mask, and not at all if no lane takes it; a loop that lanes leave at different times runs until the last has
+// left.
 #include "kernel_blocks.h"
 
 #include "debug_info.h"

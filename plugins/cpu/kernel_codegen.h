@@ -22,7 +22,7 @@ struct KernelCode {
   int64_t grain = 1;           // units of one task; fixed by shape, except if tasks own elements to update
   uint64_t scratch_bytes = 0;  // per worker
   // A long reduction for few points: `partial` computes chunks of it (units: chunks of rows) into partial results that
-  // `function` combines; they lie in the buffer after the kernel's own, at most 8 bytes each.
+  // `function` combines; the buffer after the kernel's own holds them, at most 8 bytes each.
   LLVMValueRef partial = nullptr;
   int64_t partial_chunks = 0, partials = 0;
   bool run_state = false;  // after all buffers it gets the pointer to the run state: it has RICCI_K_CHECKs, or looks
@@ -31,7 +31,8 @@ struct KernelCode {
   std::string error;       // empty: fine
 };
 
-// The accumulators of a REDUCE of `length` instructions, which hide the latency of the sum: in lanes, and one by one.
+// The accumulators of a REDUCE of `length` instructions, which hide the latency of the sum: in lanes, and element by
+// element.
 inline constexpr int64_t kManyElements = 16;  // from which on several are worthwhile
 inline constexpr uint32_t kShortBody = 32;    // instructions, at most, to be repeated for it
 uint32_t SumsInLanes(uint32_t length);

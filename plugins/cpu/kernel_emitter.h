@@ -245,7 +245,7 @@ class KernelEmitter {
 
   V Any(V mask) { return l_.Intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}); }
 
-  // A loop whose bounds differ between lanes: lanes leave it one by one.
+  // A loop whose bounds differ between lanes: lanes leave it at different times.
   uint32_t ForPerLane(uint32_t id, uint32_t close);
   void LoopPerLane(uint32_t id, const std::function<void()>& body);
 
@@ -267,7 +267,7 @@ class KernelEmitter {
   uint32_t Reduce(uint32_t id);
   // One result per lane if lanes differ.
   uint32_t ReduceInOrder(uint32_t id, uint32_t close, std::optional<int64_t> trips, bool bounds);
-  // Combines the elements lo .. hi - 1 of reduction `id` one by one, in 1 or 4 accumulators.
+  // Combines the elements lo .. hi - 1 of reduction `id` element by element, in 1 or 4 accumulators.
   V Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums);
   // Lanes over the reduction, four accumulators to hide latency, combined in a fixed tree. Leaves +0 for empty sums.
   V ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::optional<int64_t> trips);

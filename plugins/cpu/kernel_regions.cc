@@ -1,8 +1,8 @@
 // Regions of a kernel: parts of a large body that are functions of their own, so that the compile time is linear in the
 // length of the body.
 //
-// What one computes and another reads lies in the frame, in the worker's scratch: a value is stored once, where
-// its region ends, and loaded once by each region that reads it. Private arrays that several functions use lie in
+// Values that one computes and another reads are in the frame, in the worker's scratch: a value is stored once, where
+// its region ends, and loaded once by each region that reads it. Private arrays that several functions use are in
 // scratch too. Equal parts of the kernel share a function (kernel_shared_parts.cc).
 //
 // A region has about 4,000 instructions at most, and its slots in the frame are reused after the last read. A body of

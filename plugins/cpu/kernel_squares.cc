@@ -1,5 +1,5 @@
-// Points in squares of lanes by lanes (codegen/squares): arrays that lie in order along the rows are loaded in order, a
-// vector for each lane, and transposed in registers, instead of gathered for each row.
+// Points in squares of lanes by lanes (codegen/squares): arrays that are contiguous along the rows are loaded
+// contiguously, a vector for each lane, and transposed in registers, instead of gathered for each row.
 #include <algorithm>
 
 #include "kernel_blocks.h"

@@ -95,8 +95,8 @@ struct Regions {
   };
   static constexpr uint32_t kFrame = UINT32_MAX;
 
-  std::vector<uint32_t> last;       // the end of the region that begins at an instruction; empty: there are no regions
-  std::vector<uint32_t> home;       // the function that made a value: 0 the kernel's own; kFrame: it lies in the frame
+  std::vector<uint32_t> last;       // the end of the region that begins at an instruction; empty: without regions
+  std::vector<uint32_t> home;       // the function that made a value: 0 the kernel's own; kFrame: it is in the frame
   std::vector<uint32_t> last_read;  // of a value
   std::vector<uint8_t> shared;      // private arrays of several functions
   std::vector<uint32_t> part_end;   // of the part that begins at an instruction and is a call

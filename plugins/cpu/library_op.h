@@ -28,7 +28,7 @@ Ints Attr(const ricci_op* op, std::string_view name);
 int64_t IntOr(const ricci_op* op, std::string_view name, int64_t otherwise);
 // Each offset in `all` becomes `size` offsets, `stride` apart.
 void AddDimension(Ints& all, int64_t size, int64_t stride);
-// False: there is no such type.
+// False: the operation has no such type.
 bool ReadType(const ricci_op* op, ricci_type type, Array& out);
 // False: not one of the types of products.
 bool TypeOf(uint32_t dtype, GemmType& out);

@@ -2,9 +2,9 @@
 // gemm_kernel.h.
 //
 // A copy of the panel has its columns adjacent, and lanes over rows: pivots are searched for along columns. A column of
-// complex numbers is two, one of each part. Some columns are eliminated one after the other, then taken away from all
-// columns after them at once. The rows of zeros below the last one, up to a whole vector, compute too; they are zero or
-// NaN, and never the first largest.
+// complex numbers is two, one of each part. Some columns are eliminated in sequence, then taken away from all columns
+// after them at once. The rows of zeros below the last one, up to a whole vector, compute too; they are zero or NaN,
+// and never the first largest.
 #ifndef RICCI_CPU_LU_KERNEL_H_
 #define RICCI_CPU_LU_KERNEL_H_
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Passes are named as types, and the analyses they ask for are registered one by one. LLVM's PassBuilder, which its C
+// Passes are named as types, and the analyses they ask for are registered individually. LLVM's PassBuilder, which its C
 // API goes through, knows every pass by name and so links all of them into the host, where eight are used. This file
 // and source_code.cc alone here include LLVM's C++ headers.
 #include "optimizer.h"

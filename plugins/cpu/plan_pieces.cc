@@ -1,4 +1,4 @@
-// Steps of a plan that run one after the other: in functions of some length each, and once where they are repeated.
+// Sequential steps of a plan: in functions of some length each, and once where they are repeated.
 //
 // The time to compile one function is not linear in its length, and steps that a program repeats (codegen/repeats)
 // would have their code many times. A piece is a function with the parameters of the entry and its first library call,
@@ -13,15 +13,15 @@
 
 namespace ricci::cpu {
 
-// How many steps from `s` on run one after the other.
+// The length of the sequence of steps that begins at `s`.
 uint32_t PlanEmitter::Straight(uint32_t s) const {
   uint32_t n = 0;
   while (s + n < plan_.n_steps && IsStraight(plan_.steps[s + n].kind)) ++n;
   return n;
 }
 
-// Steps that run one after the other. Long sequences are cut into functions, because the time to compile one function
-// is not linear in its length; repeated steps have code once.
+// Code of sequential steps. Long sequences are cut into functions, because the time to compile one function is not
+// linear in its length; repeated steps have code once.
 void PlanEmitter::Sequence(uint32_t first, uint32_t n) {
   const uint32_t most = l_.cuts.piece_steps;
   if (n <= most) {

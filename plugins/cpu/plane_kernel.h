@@ -180,7 +180,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
       }
     }
   }
-  // The run of all images as one; what lies between places is computed too.
+  // The run of all images as one; elements between places are computed too.
   template <typename T>
   static void MapRun(const PlaneTile& t, const PlanePhase& p, int64_t first, int64_t rows, const T* planes,
                      const T* weights, T* sums) {
@@ -274,7 +274,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
   template <typename T>
   static constexpr SumBlocks<T> kSumBlocks = SumBlocksOf<T>(std::make_integer_sequence<int, kSumRows>());
 
-  // rhs as runs, `stride` apart, zeros where there are no places; and which of their elements are places.
+  // rhs as runs, `stride` apart, zeros outside of places; and which of their elements are places.
   template <typename T>
   static void FillRuns(const PlaneTile& t, const PlanePhase& p, int64_t stride, T* runs, Mask<T>* mask) {
     Zero(runs, t.features * stride);

@@ -1,11 +1,11 @@
-// Where the elements of an array lie in planes, and what meets them: the geometry of a convolution as runs of adjacent
-// elements.
+// The positions of an array's elements in planes, and what meets them: the geometry of a convolution as runs of
+// adjacent elements.
 //
 // Along one dimension a run goes over the places of one side (of the result, or of the window), and the other side is
 // all that they meet. Element e of the array meets place i of the run and place j of the other side where
 // e dilation = i step + j other_step - low. Places i of one phase (the remainder by dilation / gcd(step, dilation))
-// meet elements that are `stride` = step / gcd apart, or none: gaps of a dilation are never multiplied. Element e lies
-// in the plane of its remainder by `stride`, at its quotient, so those elements are adjacent.
+// meet elements that are `stride` = step / gcd apart, or none: gaps of a dilation are never multiplied. Element e is in
+// the plane of its remainder by `stride`, at its quotient, so those elements are adjacent.
 #ifndef RICCI_CPU_PLANE_LAYOUT_H_
 #define RICCI_CPU_PLANE_LAYOUT_H_
 #include <vector>

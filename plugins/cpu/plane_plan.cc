@@ -38,7 +38,7 @@ double Count(const ConvolutionShape& c, int64_t ConvolutionWindow::*size) {
   return n;
 }
 
-// Along each dimension; the places of sums that are no map are numbered in order.
+// Along each dimension; if the places are those of sums, not of a map, they are numbered in order.
 bool MakeLayout(const ConvolutionShape& c, PlanePlan& p) {
   int64_t apart = 1;
   p.work =

@@ -30,7 +30,7 @@ struct PlaneLines {
 
 // Places of a run that meet the planes in the same way: those of one remainder by the dilation.
 struct PlanePhase {
-  // Of `meetings`: where the run of lhs begins, and if it is a map where its weight lies in rhs, else which sum it is.
+  // Of `meetings`: where the run of lhs begins, and if it is a map where its weight is in rhs, else which sum it is.
   const int64_t *from, *other;
   int64_t meetings;
   PlaneLines lines;  // of the result if it is a map, else of rhs
@@ -60,7 +60,7 @@ struct PlaneTile {
   int64_t n_phases;
   int64_t features, feature_rhs, feature_out;
 
-  // Of sums, if it is no map: where they are stored, for one of `others`, and how far those are apart.
+  // Of sums, if it is not a map: where they are stored, for one of `others`, and how far those are apart.
   const int64_t* sums_out;
   int64_t n_sums, others_out;
   bool first, last;  // of the tiles that are added

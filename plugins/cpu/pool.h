@@ -4,8 +4,8 @@
 // the pool busy runs its tasks itself, and so does a task that starts a job. No lock is held while tasks run: they may
 // call the host, and the host the pool. Workers start at the first parallel run, spin briefly for the next one and then
 // sleep. A job is open while tasks may be left: its caller closes it and waits only for the workers inside it, so a
-// worker that is slow to wake, or has no processor to run on, delays nobody. The child of a fork has no workers: its
-// calls run on their own thread.
+// worker that is slow to wake, or has no processor to run on, delays no other thread. The child of a fork has no
+// workers: its calls run on their own thread.
 #ifndef RICCI_CPU_POOL_H_
 #define RICCI_CPU_POOL_H_
 #include <sched.h>

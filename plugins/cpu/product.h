@@ -1,9 +1,9 @@
 // Product: batched matrix products C[batch] = A[batch] B[batch] by packed tiles, planned from shapes and run in tasks.
 //
-// What dot_general and convolutions have in common. Operands lie at strides or, where dimensions do not join, at tables
-// of offsets, so that every layout and every window is read where it is. Tasks are tiles fixed by shape, each of which
-// packs its own operands: our pool distributes them, so bits do not depend on the thread count, and no task waits for
-// another.
+// What dot_general and convolutions have in common. Operands are addressed by strides or, where dimensions do not join,
+// by tables of offsets, so that every layout and every window is read in place. Tasks are tiles fixed by shape, each of
+// which packs its own operands: our pool distributes them, so bits do not depend on the thread count, and no task waits
+// for another.
 #ifndef RICCI_CPU_PRODUCT_H_
 #define RICCI_CPU_PRODUCT_H_
 #include <memory>
@@ -15,7 +15,7 @@ namespace ricci::cpu {
 // Rows (A) or columns (B), or the steps of the sum.
 struct Extent {
   int64_t stride = 1;
-  Ints at;            // offsets of the elements; empty: they lie at the stride
+  Ints at;            // offsets of the elements; empty: by the stride
   bool runs = false;  // the offsets increase, and many differ by 1
 };
 struct ProductOperand {

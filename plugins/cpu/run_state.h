@@ -2,9 +2,9 @@
 //
 // The host asks for that by a word in memory or a deadline. Code looks between steps, between the tasks of a step and
 // in loops (looks.h): it reads `watched`, which is 0 if the host has given neither, and asks RicciCpuStopped if it is
-// not. Whoever sees the request first keeps it in `stopped`, and everything later in the run obeys that, not the host's
-// word, which may change back: a run that has left a kernel half done must not go on. It also keeps where it looked
-// (`place`), so that the host learns which loop was running (loop_places.h).
+// not. The thread that sees the request first keeps it in `stopped`, and everything later in the run obeys that, not
+// the host's word, which may change back: a run that has left a kernel half done must not go on. It also keeps where it
+// looked (`place`), so that the host learns which loop was running (loop_places.h).
 //
 // A check is a load and a branch unless the host has given a word or a deadline. The function called then preserves
 // registers: an ordinary one moved values that live through a loop to memory, and made `rk4_scan_grad` 7 % slower.
@@ -37,7 +37,7 @@ struct RunState {
   uint32_t watched;               // nonzero if the host has given a word or a deadline
   std::atomic<uint32_t> stopped;  // RICCI_CANCELLED or RICCI_DEADLINE_EXCEEDED once the run is to end, until then 0
   uint32_t step = kNoStep;        // that runs now, where it is reported or looks
-  RunPlace place;                 // written by whoever sets `stopped`, read when the run has ended
+  RunPlace place;                 // written by the thread that sets `stopped`, read when the run has ended
 };
 
 // The value of `stopped`, after a look at the host's word and the clock from a loop of the kernel that runs, or, with

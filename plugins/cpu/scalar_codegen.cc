@@ -73,7 +73,7 @@ V NextAfterOfWide(const Operation& o) { return NextAfter(o.l, o.from, o.a(), o.b
 V Special(const Operation& o) { return EmitMath(o.l, o.op, o.in); }
 
 // ---- the table ----
-// NULL: there is no such operation. What is of all dtypes has `any` alone; floats of 16 bits and less are computed as
+// NULL: not an operation of these dtypes. One of all dtypes has `any` alone; floats of 16 bits and less are computed as
 // f32.
 struct Code {
   EmitFn any = nullptr, floating = nullptr, integer = nullptr;

@@ -5,7 +5,7 @@
 
 namespace ricci::cuda {
 
-// NOT_FOUND, and nothing changes, if there is no driver, no compiler or no device.
+// NOT_FOUND, and nothing changes, if a driver, a compiler or a device is missing.
 ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings);
 
 }  // namespace ricci::cuda

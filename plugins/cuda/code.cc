@@ -12,8 +12,8 @@
 namespace ricci::cuda {
 namespace {
 
-// Of a code: when so many runs are in flight, or fewer that have so many graphs together, the steps of more go one by
-// one.
+// Of a code: when so many runs are in flight, or fewer with so many graphs in total, further runs issue their steps
+// individually.
 constexpr size_t kMostRunsOfGraphs = 16, kMostGraphs = 256;
 
 }  // namespace

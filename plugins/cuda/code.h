@@ -1,4 +1,5 @@
-// Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as graphs or one by one.
+// Code: a compiled plan: one module of kernels, and the steps that a run gives to the driver, as graphs or
+// individually.
 #ifndef RICCI_CUDA_CODE_H_
 #define RICCI_CUDA_CODE_H_
 #include <map>

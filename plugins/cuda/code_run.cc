@@ -1,7 +1,7 @@
 // Runs of a plan: one launch of a graph, in which the device decides about loops and branches. Where the host takes
 // part (plan_parts.h), a run issues its steps in order, and what is between those that need the host is a graph each;
 // the host waits for functions of its own and for each value that a loop or branch of its own depends on, but not for
-// loops whose trips the plan says. All steps are issued one by one when all graphs are in flight, and loops where the
+// loops whose trips the plan says. All steps are issued individually when all graphs are in flight, and loops where the
 // host may want to end one. A profiled run issues its steps too (code_profile.cc). A captured run is the nodes of the
 // plan's graph in the graph of the host, which has no word of the host to report to: what its checks have found stays
 // on the device.
@@ -285,8 +285,9 @@ ricci_status* Code::Read(Run& run, uint32_t buffer, uint32_t bytes) {
   return device_.Wait(run.stream);
 }
 
-// The trips of a loop, where the host need not read the predicate to know when it ends: the plan says them, and nobody
-// may end the run, which would have to be no more than a trip ahead of the device. Nothing: it is read in each trip.
+// The trips of a loop that ends without the host reading its predicate: the plan says them, and the host cannot end the
+// run. (A run that the host can end may be at most one trip ahead of the device.) Nothing: the predicate is read in
+// each trip.
 std::optional<uint32_t> Code::KnownTrips(const Run& run, uint32_t step) const {
   const uint32_t trips = given_.plan->steps[step].index;
   return trips == 0 || trips == UINT32_MAX || MayEnd(run.args) ? std::nullopt : std::optional(trips);

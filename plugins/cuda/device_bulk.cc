@@ -3,7 +3,7 @@
 //
 // A barrier goes from phase to phase. A phase completes when as many have arrived as the barrier was begun for and all
 // bytes are there that they said to expect; who waits names the parity of the phase, whose number counts from 0. Copies
-// make their bytes known to the barrier, so whoever has waited sees them.
+// make their bytes known to the barrier, so each thread that has waited sees them.
 #include "device_text.h"
 #include "types.h"
 

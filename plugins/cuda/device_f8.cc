@@ -1,5 +1,5 @@
 // Floats of 8 bits by the instructions of GPUs from sm_89 on: two of them become f16, which holds all their numbers, at
-// once, and f32 are rounded to them. Elsewhere, and where there is no GPU, it is the arithmetic of device_convert.cc.
+// once, and f32 are rounded to them. Elsewhere, and without a GPU, it is the arithmetic of device_convert.cc.
 //
 // Widened the numbers are the same, and any NaN is the NaN of PTX. The instruction that rounds has no form but one that
 // makes the greatest number of what is greater, and of infinity: so it is asked only for what rounds to a number, and

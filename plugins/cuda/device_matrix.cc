@@ -1,6 +1,6 @@
 // Functions that multiply matrices on tensor cores (mma.sync, from sm_80 on), whose elements are spread over the lanes
 // of a warp as PTX ISA says, "matrix fragments for mma.m16n8k16 with floating point type", "mma.m16n8k32" of integers,
-// and "mma.m16n8k8" of tf32. Where there is no GPU they call ricci_meet_*, as those of device_tile.cc do.
+// and "mma.m16n8k8" of tf32. Without a GPU they call ricci_meet_*, as those of device_tile.cc do.
 #include "device_text.h"
 #include "tensor_format.h"
 #include "types.h"

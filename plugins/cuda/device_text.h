@@ -113,7 +113,7 @@ std::string ShowToTensorCores(DeviceText& d);
 // 128), 8 lines every `stride` bytes, and where lines lie along the rows (columns) panels every `leading` bytes.
 std::string MatrixInShared(DeviceText& d, int64_t bytes);
 // The sums of a thread, of 64 rows and `columns` columns of its group: NAME(f32 sums[columns / 2]). Between the two
-// nobody but products may use the sums, nor write to what they read.
+// only products may use the sums, and nothing may write to the operands of products.
 std::string BeginProducts(DeviceText& d, int64_t columns);
 std::string FinishProducts(DeviceText& d, int64_t columns);
 std::string WaitForSums(DeviceText& d, int64_t columns);  // the same, of products that are groups already
@@ -127,7 +127,7 @@ struct WarpgroupProduct {
 std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p);
 
 // ---- device_bulk.cc: names of functions for what the GPU copies to shared memory by itself, on sm_90a ----
-// A function void NAME(signature) of sm_90a: `here` is what it does where there is no GPU, `ptx` its statements.
+// A function void NAME(signature) of sm_90a: `here` is what it does without a GPU, `ptx` its statements.
 std::string OnSm90a(DeviceText& d, const std::string& name, const std::string& signature, const std::string& here,
                     const std::string& ptx);
 // Parts of a function that copies a box: its parameters, the coordinates by name, and as operands of PTX from number

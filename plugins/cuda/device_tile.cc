@@ -1,6 +1,6 @@
 // Functions for tiles: copies that pass the registers by, and matrices for tensor cores (device_matrix.cc multiplies
-// them). What they ask of the GPU is PTX, inside of these functions only; where there is no GPU (__CUDA_ARCH__ is not
-// defined) they call ricci_meet_*, which who runs the text on a processor provides (tests/cuda/standin). Layouts of
+// them). What they ask of the GPU is PTX, inside of these functions only; without a GPU (__CUDA_ARCH__ is not defined)
+// they call ricci_meet_*, which the program that runs the text on a processor provides (tests/cuda/standin). Layouts of
 // matrices are those of PTX ISA, "ldmatrix".
 #include "device_text.h"
 #include "types.h"

@@ -30,7 +30,7 @@ std::string Sums(int64_t n) {
   return text;
 }
 
-// A function that only orders; `meets`: what it calls where there is no GPU.
+// A function that only orders; `meets`: what it calls without a GPU.
 std::string Ordering(DeviceText& d, const std::string& name, const std::string& ptx, int64_t columns,
                      const std::string& meets) {
   return OnSm90a(d, name, "f32* sums", meets,

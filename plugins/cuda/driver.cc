@@ -130,7 +130,7 @@ std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, st
 
 std::vector<std::string> CompileOptions::Texts() const {
   std::vector<std::string> texts = {"--gpu-architecture=" + architecture, "--std=c++17", "--generate-line-info",
-                                    "--fmad=false", "--diag-suppress=177,550"};  // values that nobody reads
+                                    "--fmad=false", "--diag-suppress=177,550"};  // unused values
   if (quick) texts.push_back("--Ofast-compile=mid");
   if (figures) texts.push_back("--ptxas-options=-v");
   if (unlinked) texts.push_back("--relocatable-device-code=true");

@@ -5,8 +5,8 @@
 //
 // One binary works with every driver from CUDA 12 on. The build needs no package of NVIDIA's.
 //
-// NVRTC is told not to warn of values that nobody reads (177 and 550), since a kernel computes what its table says. All
-// other warnings are faults, which tests report.
+// NVRTC is told not to warn of unused values (177 and 550), since a kernel computes what its table says. All other
+// warnings are faults, which tests report.
 #ifndef RICCI_CUDA_DRIVER_H_
 #define RICCI_CUDA_DRIVER_H_
 #include <cstddef>

@@ -1,11 +1,11 @@
 // Event: a point in a stream as the core holds it. That of a run also reports the end of the run.
 //
-// Nobody reports it but whoever sees that the event has come: the thread that waits for it, or that asks. A function of
-// the host in the run's stream would do it without being asked, but the GPU stands still until a thread of the host has
-// called it: some microseconds between any two runs, however many are in flight.
+// The end is reported by the thread that first sees that the event has completed: one that waits for it, or one that
+// polls it. A function of the host in the run's stream would do it without being asked, but the GPU stands still until
+// a thread of the host has called it: some microseconds between any two runs, however many are in flight.
 //
 // A function in a second stream that waits for the event would not hold up the first one, but would wake a thread for
-// each run. Nobody needs that: memory goes in the order of streams, and graphs of a run are wanted again when another
+// each run. That is not needed: memory goes in the order of streams, and graphs of a run are wanted again when another
 // one is enqueued. That one asks about the oldest run in flight.
 //
 // `ricci_stream_record_timed` gives events with times. Those of runs have none, since noting one is work of the device.

@@ -18,8 +18,8 @@ struct CodeToRead {
   const ricci_compile_args& given;
   const ModuleCompiler& compiler;
   int processors;                    // of the GPU; 0: there is none
-  const PlanParts* parts = nullptr;  // what runs as graphs; null: there is no GPU
-  // Why each branch is a node of its own in graphs; empty: it is not, or there is no GPU.
+  const PlanParts* parts = nullptr;  // what runs as graphs; null: without a GPU
+  // Why each branch is a node of its own in graphs; empty: it is not, or no GPU is present.
   std::string_view why_no_choices = {};
 };
 

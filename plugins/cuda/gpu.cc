@@ -137,7 +137,7 @@ ricci_status* Gpu::Check(const char* call, CuResult result) const {
 }
 
 // ---- memory ----
-// What the pool keeps but nobody uses is free too.
+// What the pool keeps unused is free too.
 ricci_status* Gpu::MemoryInfo(uint64_t& total_bytes, uint64_t& free_bytes) const {
   size_t available = 0, total = 0;
   uint64_t reserved = 0, used = 0;

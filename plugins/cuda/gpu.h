@@ -3,7 +3,7 @@
 // Memory that others have allocated on the GPU may be bound, wrapped and shared by DLPack, if it is of the primary
 // context. The driver says whose a pointer is, and is asked only about pointers that are not ours. Devices whose memory
 // is the host's ask too: a pointer that is bound to a call on the CPU costs one question to each GPU, as long as it
-// stays bound. Managed memory counts as nobody's.
+// stays bound. Managed memory counts as memory of no device.
 //
 // A stream that the host wraps must be of the primary context. Before each use it is asked whether the host captures
 // it. If so, only runs of bound calls are taken: other work has allocations, waits and functions of the host, which a
@@ -92,7 +92,7 @@ class Gpu {
 
   // OK, or what the driver said of that call. If it says that the context is gone, the device is lost from now on.
   ricci_status* Check(const char* call, CuResult result) const;
-  // The same for calls whose failure is nobody's: those that give something back.
+  // The same for release calls, whose failures no caller can handle.
   void Note(CuResult result) const;
   // Of a process that was forked from the one that has the context, the device is lost.
   void NoteFork() const;

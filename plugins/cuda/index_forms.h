@@ -8,7 +8,7 @@
 
 namespace ricci::cuda {
 
-// The factor of each dimension of the domain, of each loop, then the constant; empty: the value is no such sum.
+// The factor of each dimension of the domain, of each loop, then the constant; empty: the value has another form.
 using IndexForm = std::vector<int64_t>;
 
 class IndexForms {

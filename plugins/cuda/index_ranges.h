@@ -15,7 +15,7 @@ struct IndexRange {  // lo <= x <= hi
 class IndexRanges {
  public:
   explicit IndexRanges(const ricci_kernel_table& k);
-  // Nothing if the value is no i64, or may be anything.
+  // Nothing if the value is not an i64, or may be anything.
   const std::optional<IndexRange>& Of(uint32_t v) const { return ranges_[v]; }
   // Below 2^30, so that sums and steps of loops stay within 32 bits too.
   bool IsShort(uint32_t v) const { return ranges_[v] && ranges_[v]->lo > -kShort && ranges_[v]->hi < kShort; }

@@ -3,9 +3,9 @@
 // A softmax reads its row three times: for the maximum, for the sum, for the results. The loops of a team over as many
 // trips have each trip in the same thread, so that nothing needs to go through memory: a value of a later loop is taken
 // from an earlier one where both are the same operations on the same values, with the index of the one in place of that
-// of the other. Loads are the same if nobody writes the buffer. What only the values that are taken needed is not
-// computed at all, so the exponentials of a softmax are computed once too. The loops are written out, because registers
-// have no index; that bounds the length of a row.
+// of the other. Loads are the same if the kernel does not write the buffer. What only the values that are taken needed
+// is not computed at all, so the exponentials of a softmax are computed once too. The loops are written out, because
+// registers have no index; that bounds the length of a row.
 //
 // A value that many loops take is kept by the first one. Where all of them together are too many, only loads are kept.
 //

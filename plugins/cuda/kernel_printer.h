@@ -92,7 +92,7 @@ class KernelPrinter {
   std::string IsAligned() const;
   std::string VectorType(uint32_t i, int64_t n);
   std::string Address(uint32_t i);
-  // `n` elements at once where addresses are `aligned`, else one after the other.
+  // `n` elements at once where addresses are `aligned`, else element by element.
   std::string LoadTogether(uint32_t i, int64_t n);
   std::string StoreTogether(uint32_t i, int64_t n, const std::string& value);
   std::string Loaded(uint32_t i);

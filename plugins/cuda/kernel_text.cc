@@ -131,7 +131,7 @@ void KernelPrinter::PlaceArrays() {
   }
 }
 
-// Points that may meet, one after the other.
+// Points that may access the same element: a thread computes those of one group in order.
 void KernelPrinter::Groups(const std::string& type, const std::string& thread, const std::string& threads) {
   const std::string lanes = std::to_string(launch_.lanes), inner = std::to_string(launch_.points / launch_.groups);
   Decide("in order: " + inner + " points in each of " + std::to_string(launch_.groups) + " groups");

@@ -39,7 +39,7 @@ struct Launch {
   // name takes its place: it has the same arguments, launch and results.
   Alignment alignment;
   // Long reductions and scans are made in so many parts by a launch before this one (phases.h), of the function
-  // NAME_parts, which leaves them in memory that is the last argument of both. 0: there is no such launch.
+  // NAME_parts, which leaves them in memory that is the last argument of both. 0: without such a launch.
   int64_t parts = 0;
   int64_t parts_threads = 0;  // of that launch
   uint64_t parts_bytes = 0;

@@ -9,7 +9,7 @@
 //
 // Functions are called in the order of the program, without our context. Enqueue returns once all functions of the run
 // have been called. What has failed is the end of the run: later steps do not happen, and results and donated arguments
-// report it. A LIBRARY lowering for `cuda` enqueues to the stream, with our context, and nobody waits for it.
+// report it. A LIBRARY lowering for `cuda` enqueues to the stream, with our context, and the run does not wait for it.
 //
 // Not there yet: several tasks of a function of the host at once.
 #ifndef RICCI_CUDA_LIBRARY_CALLS_H_

@@ -12,7 +12,7 @@
 namespace ricci::cuda {
 
 struct PairLaunch {
-  int64_t pairs = 0;  // of tiles; 0: there is no such function
+  int64_t pairs = 0;  // of tiles; 0: without such a function
   unsigned threads = 0;
   uint64_t shared_bytes = 0;    // of a block
   std::vector<TensorMap> maps;  // that it is given after all other arguments

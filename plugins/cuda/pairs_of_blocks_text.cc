@@ -10,7 +10,7 @@
 //
 // Of 168 registers for each of 384 threads the first group keeps 40, the others get 232 (`setmaxnreg`). A step has 48
 // KB. There is a block for each processor, which takes tile after tile. Results are stored by threads, not by TMA: sums
-// pass through shared memory either way, and nobody waits for such a store. A warp has room there for 16 rows and 64
+// pass through shared memory either way, and no thread waits for such a store. A warp has room there for 16 rows and 64
 // columns.
 #include "kernel_printer.h"
 

@@ -53,8 +53,8 @@ struct PlanNode {
   uint32_t graph = 0;  // the one that it is in: 0 is the whole, others are bodies
   uint32_t body = 0;   // kLoop, kBranch: the graph in it
   // kChoice: the graphs in it, by branch. kDecide: the bodies that it is about, which name the values: that of a loop;
-  // the first one of a choice; or those of kDecided branches of a CASE, from `first` on, 0 where there is no branch or
-  // it has no steps.
+  // the first one of a choice; or those of kDecided branches of a CASE, from `first` on, 0 for a branch that is missing
+  // or has no steps.
   std::vector<uint32_t> bodies = {};
   uint32_t first = 0;
 };
@@ -67,7 +67,7 @@ struct PlanGraph {
   std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
   std::vector<std::vector<uint32_t>> users;  // by place: the nodes that use it, in order
-  std::vector<uint32_t> last;                // after which all steps are done; none: there are no nodes before
+  std::vector<uint32_t> last;                // after which all steps are done; empty: without earlier nodes
   uint32_t n_graphs = 1;
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }

@@ -233,7 +233,8 @@ class Finder {
     }
     return true;
   }
-  // What is computed, or read one by one, is in registers of its thread until it is kept: so few at a time.
+  // Elements that are computed, or loaded individually, stay in registers of their thread until they are stored to
+  // shared memory, so their number at a time is limited.
   void LimitLoaded() {
     constexpr int64_t kMostLoadedBytes = 64;
     const auto least = [&] { return TripsOfMatrices(tile_.products[0].operands[0].dtype); };
@@ -260,7 +261,7 @@ class Finder {
     const int64_t elements = tile_.size.extents[static_cast<size_t>(side)] * tile_.size.step;
     int64_t of_packet = 0;
     for (const uint32_t i : o.packet.loads) {
-      const int64_t bytes = o.is_turned ? kRegister : codegen::SizeOfDType(k_.insts[i].dtype);  // rearranged one by one
+      const int64_t bytes = o.is_turned ? kRegister : codegen::SizeOfDType(k_.insts[i].dtype);  // each is rearranged
       of_packet += std::max(kRegister, o.packet.together[i] != 0 ? o.packet.size * bytes : bytes);
     }
     return CeilDiv(CeilDiv(elements, o.packet.size), kTileThreads) * of_packet;

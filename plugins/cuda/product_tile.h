@@ -62,7 +62,7 @@ struct TileProduct {
 };
 
 struct Tile {
-  std::vector<TileProduct> products;  // empty: there are no tiles
+  std::vector<TileProduct> products;  // empty: without tiles
   std::vector<TileProduct> sums;      // of these the first of each sum, to which the others are added too
   std::vector<Side> sides;            // by dimension of the domain
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions

@@ -1,14 +1,14 @@
 // Recorder: what CUPTI records of profiled runs: when the GPU began and ended what a step of a run has enqueued.
 //
 // There is one for each process, the only state of this plugin that is not a context's: CUPTI itself is one for each
-// process, and the callbacks by which it asks for buffers and gives them back carry no pointer of whoever registered
-// them, so they must find the recorder by themselves. Contexts that name the same library share it, and it goes with
-// the last of them; CUPTI may give a buffer back even after that, which is then only freed.
+// process, and the callbacks by which it asks for buffers and gives them back carry no pointer of the code that
+// registered them, so they must find the recorder by themselves. Contexts that name the same library share it, and it
+// goes with the last of them; CUPTI may give a buffer back even after that, which is then only freed.
 //
 // Each step of a run has a number, which the thread pushes before it enqueues the step and pops afterwards. A record of
 // kind EXTERNAL_CORRELATION says which call was made under which number, and the record of a kernel, copy or memset
 // which call asked for it; either of them may come first. CUPTI writes the former for calls that it records too, hence
-// the kinds DRIVER and RUNTIME, whose own records nobody reads.
+// the kinds DRIVER and RUNTIME, whose own records are not used.
 //
 // While a profiled run is under way, CUPTI records all work of the process. What is not of our steps is let go.
 //
@@ -33,7 +33,7 @@ class Recorder {
  public:
   struct Times {
     uint64_t begin = 0, end = 0;  // ns of CUPTI's clock
-    uint32_t records = 0;         // so many kernels, copies and memsets; 0: there are no times
+    uint32_t records = 0;         // so many kernels, copies and memsets; 0: without times
   };
 
   // That of the process, by the library at `path`. Null, with `error`, if it cannot be used, or if the process has one

@@ -1,12 +1,13 @@
 // RunSlots: what each run of a code that is in flight needs for itself, kept for later runs: words of the host that the
 // device can write, and a graph for each part of its plan.
 //
-// A run takes a slot. Whoever first sees that the run's event has come (event.h) gives it back, and reports the end. A
-// run whose event goes before that, since the context has failed, keeps its slot until the code goes.
+// A run takes a slot. The thread that first sees that the run's event has completed (event.h) gives the slot back, and
+// reports the end. A run whose event goes before that, since the context has failed, keeps its slot until the code
+// goes.
 //
 // A graph is bound to one set of addresses, so runs in flight cannot share one. A code keeps graphs for up to 16 runs,
 // for fewer if they are more than 256 graphs. A run prefers those that are bound to its addresses. When all are in
-// flight, it issues its steps one by one. A run that could not be enqueued reports nothing.
+// flight, it issues its steps individually. A run that could not be enqueued reports nothing.
 #ifndef RICCI_CUDA_RUN_SLOTS_H_
 #define RICCI_CUDA_RUN_SLOTS_H_
 #include <deque>
@@ -35,7 +36,7 @@ struct RunSlot {
 
   RunSlots& home;
   Host* host = nullptr;
-  std::deque<Graph> graphs;  // by part; none: steps go one by one
+  std::deque<Graph> graphs;  // by part; empty: steps are issued individually
   ricci_done_fn done = nullptr;
   void* arg = nullptr;
   ricci_status* status = nullptr;  // why the run ended early, which is reported

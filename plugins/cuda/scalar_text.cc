@@ -124,7 +124,7 @@ std::string Call(DeviceText& d, std::string_view body, uint32_t op, uint32_t dty
   return name + "(" + in[0] + (n > 1 ? ", " + in[1] : "") + ")";
 }
 
-// ---- those that are no single form ----
+// ---- operations of more than one form ----
 
 // Of f32, where any NaN gives NaN and -0 is less than 0, as the instruction has it.
 std::string ExtremumOfF32(DeviceText& d, uint32_t op, const std::string* in) {

@@ -46,7 +46,7 @@ struct Team {
   KeptRows rows;       // what these loops keep in registers
   std::string reason;  // also why it is one thread, for people
 
-  uint32_t OverRows(uint32_t row) const { return over_rows.empty() ? 0 : over_rows[row]; }  // 0: it is no row
+  uint32_t OverRows(uint32_t row) const { return over_rows.empty() ? 0 : over_rows[row]; }  // 0: not a row
   // Threads that share the trips of a loop.
   int64_t LanesOf(uint32_t loop) const { return OverRows(loop) != 0 ? kWarp : size; }
 

@@ -1,5 +1,5 @@
-// TensorForm: how an operand of a product lies in memory, where a tensor map of the GPU can say it (tensor_map.h), so
-// that the GPU copies what a tile needs of it by itself.
+// TensorForm: the memory layout of an operand of a product, if a tensor map of the GPU can describe it (tensor_map.h),
+// so that the GPU copies what a tile needs of it by itself.
 //
 // Proved by strides alone: the index of the operand is a sum of coordinates and trips with constant factors, and one of
 // the rows (columns) of a tile, or the trips of a step, has neighbours in memory. What the driver asks of maps

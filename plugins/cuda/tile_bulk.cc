@@ -79,8 +79,8 @@ int64_t KernelPrinter::PlacesOfSteps() const {
 }
 bool KernelPrinter::AreRefilled() const { return MostSteps() > PlacesOfSteps(); }
 
-// Nobody uses them before the fence and the barrier of the first product. Their phases go on over tiles and products:
-// `begin` is the place of the next step, `phase` that of its barriers.
+// No thread uses them before the fence and the barrier of the first product. Their phases go on over tiles and
+// products: `begin` is the place of the next step, `phase` that of its barriers.
 void KernelPrinter::BeginBarriers() {
   const std::string places = N(PlacesOfSteps());
   Line("u64* const full = (u64*)(shared + " + N(BytesOfTile()) + ")" +

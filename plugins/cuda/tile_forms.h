@@ -5,7 +5,7 @@
 
 namespace ricci::cuda {
 
-// Sets their forms, and has_forms if all have one, else why not: where one has none, nobody uses the others.
+// Sets their forms, and has_forms if all have one, else why not: where one has none, the others are not used.
 void FindTensorForms(const ricci_kernel_table& k, Tile& tile);
 
 }  // namespace ricci::cuda

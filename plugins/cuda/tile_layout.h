@@ -1,4 +1,4 @@
-// TileLayout: how one step of an operand lies in shared memory.
+// TileLayout: the layout of one step of an operand in shared memory.
 //
 // Lines of elements, in each of which groups of `mul` elements change places by the line's number, so that lanes that
 // access one column of lines meet different banks, without memory in between. Exchanged groups are of 16 bytes or more:

@@ -35,8 +35,8 @@ int64_t KernelPrinter::BytesOfStep(const TileProduct& p) const {
 
 std::string KernelPrinter::KeptName(Side side) { return side == Side::kRows ? "left" : "right"; }
 
-// The packets of an operand that a thread takes, one after the other; closed by Close. Threads next to each other take
-// those of one panel, whose lines are next to each other in shared memory.
+// The packets of an operand that a thread takes, in a loop that Close ends. Adjacent threads take packets of one panel,
+// whose lines are adjacent in shared memory.
 int64_t KernelPrinter::PacketsOfThread(const TileProduct& p, Side side) const {
   if (p.operands[Number(side)].is_turned) return BlocksOfThread(p, side) * TripsOfBlock(p, side);
   const int64_t packets = LayoutOf(p, side).elements() / p.operands[Number(side)].packet.size;

@@ -1,9 +1,9 @@
-// Operands that lie along the rows (columns) in memory, while tensor cores want them along the sum (elements of other
-// sizes than 2 bytes), as text: a thread loads a block of 4 rows (columns) and as many trips as 4 bytes are, and writes
-// what it makes of the trips of each row (column) at once.
+// Operands that are contiguous along the rows (columns), while tensor cores want them contiguous along the sum
+// (elements of other sizes than 2 bytes), as text: a thread loads a block of 4 rows (columns) and as many trips as 4
+// bytes are, and writes what it makes of the trips of each row (column) at once.
 //
-// Four threads next to each other have the trips of 16 bytes, so that lanes read what lies next to each other for 8
-// blocks, and write to different banks but for two at a time (tile_layout.h).
+// Four threads next to each other have the trips of 16 bytes, so that lanes read adjacent memory for 8 blocks, and
+// write to different banks but for two at a time (tile_layout.h).
 //
 // Elements of 2 bytes are transposed by `ldmatrix`.
 #include "kernel_printer.h"

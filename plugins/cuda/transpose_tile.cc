@@ -99,7 +99,7 @@ class Finder {
     if (d) tile_.columns = {{*d}, k_.domain[*d]};
     return d.has_value();
   }
-  // Loads that all points make, of what nobody writes.
+  // Loads that all points make, of buffers that the kernel does not write.
   bool FindRows() {
     std::vector<uint8_t> stored(k_.n_buffers);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {

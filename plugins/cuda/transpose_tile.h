@@ -8,13 +8,13 @@
 //
 // What is recognised are factors of indices, not an operation. A load is brought only if every point makes it, and if
 // nothing but coordinates and constants decide its index: then a block reads exactly what its own points read, all of
-// it before any of them writes. So a result may lie in the memory of an operand as without tiles.
+// it before any of them writes. So a result may share the memory of an operand, as without tiles.
 //
 // A tile has 32 or 64 rows and columns. Parts of arrays, reversed operands, several operands and batches need no case
 // of their own; short dimensions that go on in the next one count together. Columns in shared memory are an odd number
 // of banks apart, and a warp takes as many rows as that needs: no access has bank conflicts. Both parts of a complex
-// number are one access. There are no tiles for fewer than 4,096 points and for sides of fewer than 8 elements.
-// Neighbours less than 8 elements apart share sectors and need none.
+// number are one access. Fewer than 4,096 points, and sides of fewer than 8 elements, get no tiles. Neighbours less
+// than 8 elements apart share sectors and need none.
 //
 // Not there yet: operands are read directly where a point may not read them (padding) or memory decides the index (a
 // gather, the start of a slice). So are operands that a team or a loop reads, and those along another dimension than
@@ -48,7 +48,7 @@ struct BroughtLoad {
 };
 
 struct TransposeTile {
-  std::vector<BroughtLoad> loads;  // empty: there are no tiles
+  std::vector<BroughtLoad> loads;  // empty: without tiles
   TransposeSide columns, rows, batch;
   int64_t widest = 0;               // bytes that each column keeps free after its rows, in shared memory
   int64_t bytes = 0;                // of the widest access that is made at once, besides those of Vector; 0: none

@@ -29,7 +29,7 @@
 namespace ricci::cuda {
 
 struct Vector {
-  int64_t size = 1;               // of a group; 1: there are no groups
+  int64_t size = 1;               // of a group; 1: without groups
   bool of_points = false;         // groups of points, else of trips
   bool flat = false;              // groups go on in the next row of the domain: points have coordinates of their own
   int64_t bytes = 0;              // of the widest access: what addresses must be a multiple of
@@ -39,7 +39,7 @@ struct Vector {
   std::vector<uint8_t> each;      // by instruction: computed for each of a group; some indices are both
   bool pairs = false;             // floats of 16 bits are computed two at a time (device_pairs.cc)
   std::string buffers;            // that are accessed so, for the text
-  std::string reason;             // why there are no groups, for people
+  std::string reason;             // why points or trips are not grouped, for people
 };
 // Of floats of 16 bits, made for two at a time.
 bool IsPairOperation(const ricci_kernel_table& k, uint32_t i);

@@ -82,7 +82,7 @@ void Call(void* routine, Args... args) {
   }
 }
 
-// Parts of a thread's scratch memory, one after the other, each aligned to 64 bytes. Without memory it only counts.
+// Consecutive parts of a thread's scratch memory, each aligned to 64 bytes. Without memory it only counts.
 class Scratch {
  public:
   explicit Scratch(void* at) : at_(static_cast<char*>(at)) {}

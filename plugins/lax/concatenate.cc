@@ -2,7 +2,7 @@
 //
 // Lowered by index: every operand is loaded at a clamped index and the one that the index falls into is selected. A
 // backend may cut its loops where the selection changes. The work is operands times elements, so many operands are
-// copied one by one instead.
+// copied individually instead.
 #include "factor_text.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {

@@ -108,7 +108,7 @@ Scalar BitcastIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sc
   return Bitcast(bits, to);
 }
 Values BitcastBatch(const Eqn& e, std::span<const Value> in, int64_t) { return {e.Emit(in)}; }
-// The last dimension, which one side lacks, is no factor of both sides.
+// The last dimension, which one side lacks, is not a factor of both sides.
 std::string BitcastFactors(const Eqn& e) {
   const int64_t rank = std::max(e.in(0).rank(), e.out().rank());
   const std::string text =

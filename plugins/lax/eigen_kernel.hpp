@@ -87,7 +87,7 @@ inline void SortRows(const KernelBuilder& k, int64_t n, bool ascending, const Ke
 }
 
 // The number of magnitude 1 that makes the first large element of row i of x real and positive. `Large`: at least 0.3
-// of the largest, so that elements of one magnitude, which symmetry often makes, are no tie.
+// of the largest, so that elements of equal magnitude, which symmetry often makes, need no tie-break.
 inline Scalar PhaseOfRow(const KernelBuilder& k, const KernelMatrix& x, int64_t n, Scalar i) {
   const auto size = [&](Scalar j) { return SquaredMagnitude(x.Load(i, j)); };
   const Scalar largest = k.Reduce(RICCI_S_MAX, n, size);

@@ -20,7 +20,7 @@ class FactorText {
   void Mark(std::string_view kind, int64_t factor) { kinds_ += Text("; ", kind, " ", rules::Letter(factor)); }
   void AddIn(Dims factors) { Add(in_, factors); }
   void AddOut(Dims factors) { Add(out_, factors); }
-  // A whole factor that no list has, as of updates that are no operand, is left out.
+  // A whole factor that no list has, such as one of updates that are not an operand, is left out.
   std::string Done() const {
     const std::string text = in_ + " -> " + out_ + kinds_;
     Shape whole;

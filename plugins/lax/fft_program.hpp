@@ -2,7 +2,7 @@
 //
 // A transform of n = r m elements is m transforms of r, a rotation of each element, and r transforms of m (Cooley and
 // Tukey). What the first ones give moves behind the rest, so that the results are in order at the end and the points of
-// all but the first passes lie next to each other in memory (Stockham, "High-speed convolution and correlation", 1966).
+// all but the first passes are adjacent in memory (Stockham, "High-speed convolution and correlation", 1966).
 // Transforms of a prime number of elements are products with a matrix or, if they are many, convolutions, which are
 // transforms of a power of 2 (Bluestein, "A linear filtering approach to the computation of discrete Fourier
 // transform", 1970).

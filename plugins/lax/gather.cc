@@ -35,8 +35,8 @@ uint64_t Greatest(DType d) { return UINT64_MAX >> (64 - BitsOf(d) + (In(d, kSign
 
 bool IsFilledWith(const Eqn& e) { return e.has("fill_value") && e.str("mode") == "fill"; }
 
-// Fails unless fill_value is a number of the operand's dtype. The highest 64-bit integers are no doubles: the doubles
-// next to them, 2^63 and 2^64, stand for them.
+// Fails unless fill_value is a number of the operand's dtype. A double cannot hold the highest 64-bit integers: the
+// doubles next to them, 2^63 and 2^64, stand for them.
 void CheckFill(const Eqn& e) {
   const DType dtype = e.in(0).dtype();
   if (!IsFilledWith(e) || IsInexact(dtype) || dtype == DType::kBool) return;

@@ -6,7 +6,7 @@
 
 namespace ricci { inline namespace v0 { namespace lax {
 
-// In a shared object the functions of the ABI are slots of a table, which are no constants.
+// In a shared object the functions of the ABI are slots of a table, which are not constants.
 inline ricci_program* RetainProgram(ricci_program* p) { return ricci_program_retain(p); }
 inline void ReleaseProgram(ricci_program* p) { ricci_program_release(p); }
 using OwnedProgram = Handle<ricci_program, RetainProgram, ReleaseProgram>;

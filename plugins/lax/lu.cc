@@ -4,7 +4,7 @@
 //
 // A column's pivot is the first element of largest magnitude (of complex numbers |re| + |im|) from the diagonal down,
 // as in LAPACK. NaN is greater than nothing in comparisons: at the diagonal it stays the pivot, below it never becomes
-// one. A column of zeros is left as it is, so that u is singular, which is no failure.
+// one. A column of zeros is left as it is, so that u is singular, which is not a failure.
 #include "matrix.hpp"
 #include "scalar_parts.hpp"
 

@@ -1,8 +1,8 @@
 // lu_pivots_to_permutation: the permutation of 0 .. permutation_size - 1 that swapping elements i and pivots[i], one i
 // after another, gives.
 //
-// A pivot that is no index is treated as in jax.lax: a negative one counts from the end, then the nearest index is read
-// and nothing is written.
+// An invalid pivot is treated as in jax.lax: a negative one counts from the end, then the nearest index is read and
+// nothing is written.
 #include "ricci/plugin.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {

@@ -34,8 +34,8 @@ ArrayTypes Type(const Eqn& e) {
   return x.WithShape(shape);
 }
 
-// The elements of one dimension that are not cut off: number `first` and the `count - 1` after it lie in the result at
-// `place`, place + stride, ...
+// The elements of one dimension that are not cut off: number `first` and the `count - 1` after it go to positions
+// `place`, place + stride, ... of the result.
 struct Kept {
   int64_t first = 0, count = 0, place = 0, stride = 1;
   int64_t last() const { return place + (count - 1) * stride; }

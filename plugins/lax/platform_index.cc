@@ -59,7 +59,7 @@ constexpr Row kRows[] = {{.name = "platform_index",
                           .factors = " -> ",
                           .lowerings = kLowerings,
                           .missing = "transpose: it has no operand; batch: it has no operand",
-                          // Equal on all devices: that each has a group of its own is no law.
+                          // Equal on all devices: no law says that each has a group of its own.
                           .examples = "() platforms=\"rocm;cpu,cuda;*\"; () platforms=\"*\""}};
 
 }  // namespace

@@ -1,5 +1,4 @@
-// regularized_incomplete_beta: I(x; a, b), the share of the integral of t^(a-1) (1-t)^(b-1) over 0..1 that lies below
-// x.
+// regularized_incomplete_beta: I(x; a, b), the share of the integral of t^(a-1) (1-t)^(b-1) over 0..1 that is below x.
 //
 // The continued fraction of DLMF 8.17.22 by the method of Lentz, for x below about a / (a + b), else that of
 // 1 - I(1 - x; b, a); its number of steps grows with the square root of the larger of a and b. Where a and b are large,

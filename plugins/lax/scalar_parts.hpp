@@ -48,8 +48,8 @@ inline Scalar PowerOf(Scalar exponent, DType real) {
 struct PowerOfTwo {
   Scalar value, inverse;
 };
-// That which brings `largest`, a magnitude, close to 1, so that squares neither overflow nor vanish; 1 if it is no
-// finite number. Products with it are exact.
+// The power that brings `largest`, a magnitude, close to 1, so that squares neither overflow nor vanish; 1 if it is not
+// finite. Products with it are exact.
 inline PowerOfTwo ScaleFor(Scalar largest) {
   const DType real = largest.dtype();
   const FloatBits f = FloatBits::Of(real);

@@ -1,7 +1,7 @@
 // A window that slides along a dimension: of a convolution, and of the reductions over windows.
 //
 // The array is dilated (base_dilation - 1 gaps between neighbours) and padded; the window's elements are
-// window_dilation apart. What is in a gap or in the padding is no element. Attributes may be any int64: sizes are
+// window_dilation apart. Positions in a gap or in the padding are not elements. Attributes may be any int64: sizes are
 // computed exactly in the type rule, and are small once it has passed, so that plain arithmetic is exact.
 #ifndef RICCI_LAX_SLIDING_WINDOW_HPP_
 #define RICCI_LAX_SLIDING_WINDOW_HPP_

@@ -130,7 +130,7 @@ inline Value InBlocks(const Value& x, int64_t axis, int64_t from, int64_t blocks
   split.insert(split.begin() + axis, blocks);
   return rules::MoveDim(lax::reshape(rows, split), axis, 0);
 }
-// The blocks [blocks, B, size, ...] one after the other, the first `rows` rows of them: [B, rows, ...].
+// The blocks [blocks, B, size, ...] in sequence, the first `rows` rows of them: [B, rows, ...].
 inline Value FromBlocks(const Value& y, int64_t rows) {
   const Value moved = rules::MoveDim(y, 0, 1);
   Shape joined(moved.shape().begin(), moved.shape().end());

@@ -2,9 +2,9 @@
 // jax.nn.scaled_dot_general with the configurations `mxfp8` and `nvfp4` of jax.nn.get_scaled_dot_general_config.
 //
 // Quantization has no derivative. As in JAX, that of the product stands for it: in mxfp8 the products of the reverse
-// mode are quantized too, along what they contract, and in nvfp4 they are not, but what was out of range gets 0. There
-// is no forward mode, and the global scales have no derivative. The jvp emits a `custom_linear`, so that a program
-// keeps the row until it is transposed.
+// mode are quantized too, along what they contract, and in nvfp4 they are not, but what was out of range gets 0.
+// Forward mode is not supported, and the global scales have no derivative. The jvp emits a `custom_linear`, so that a
+// program keeps the row until it is transposed.
 //
 // Pairs of contracted dimensions are taken in the order in which they are listed, where JAX takes those of each operand
 // in the order of the operand, which pairs others if the orders differ.

@@ -1,6 +1,6 @@
 // Panels of columns from left to right, in the result, which first holds the matrix: each is factorised, and what it
-// takes away from the columns after it is a product of the panel by its transpose, which its copy by columns is. What
-// is above the diagonal is computed in part, read by nobody, and zero in the end.
+// takes away from the columns after it is a product of the panel by its transpose, which its copy by columns is. The
+// part above the diagonal is computed in part, never read, and zero in the end.
 #include "cholesky_code.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 // With a product, level 1 is 2 for the whole object: the quick code generator would keep the sums in memory, and fuse
 // only some multiplications of a loop. Private arrays above 4 KB are in the workspace, since hosts may have small
-// stacks. There is no recursion, but what a function of a large kernel spills is LLVM's choice, and has no stated
+// stacks. Functions do not recurse, but what a function of a large kernel spills is LLVM's choice, and has no stated
 // bound.
 //
 // What plugins/cpu knows of objects is only that a run may not be stoppable: their kernels are those of a host without
@@ -25,7 +25,7 @@ namespace ricci::object {
 
 class ObjectUnit {
  public:
-  // NULL with `error` if there is no code generator for the processor. `own_workspace`: functions keep their working
+  // NULL with `error` if LLVM has no code generator for the processor. `own_workspace`: functions keep their working
   // memory in the object, and have no parameter for it.
   static std::unique_ptr<ObjectUnit> Create(const Processor& processor, bool own_workspace, std::string& error);
   ~ObjectUnit();

@@ -32,7 +32,7 @@ std::vector<std::string> UndefinedSymbols(std::string_view object) {
     const Elf64_Shdr table = section(i);
     if (table.sh_type != SHT_SYMTAB) continue;
     const Elf64_Shdr strings = section(table.sh_link);
-    for (uint64_t s = 1; s < table.sh_size / sizeof(Elf64_Sym); ++s) {  // the first is no symbol
+    for (uint64_t s = 1; s < table.sh_size / sizeof(Elf64_Sym); ++s) {  // the first is not a symbol
       const auto symbol = Read<Elf64_Sym>(object, table.sh_offset + s * sizeof(Elf64_Sym));
       if (symbol.st_shndx == SHN_UNDEF) out.push_back(NameAt(object, strings, symbol.st_name));
     }

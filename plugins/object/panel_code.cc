@@ -1,7 +1,7 @@
 // In the copy columns are adjacent, and lanes are over rows: pivots are searched for along columns. Some columns are
-// eliminated one after the other, then taken away from all columns after them at once. The rows of zeros below the last
-// one, up to a whole vector, compute too; they are zero or NaN, and never the first largest. The same way as
-// lu_kernel.h of plugins/cpu.
+// eliminated in sequence, then taken away from all columns after them at once. The rows of zeros below the last one, up
+// to a whole vector, compute too; they are zero or NaN, and never the first largest. The same way as lu_kernel.h of
+// plugins/cpu.
 #include "panel_code.h"
 
 #include <limits>

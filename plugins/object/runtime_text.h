@@ -1,8 +1,8 @@
 // What generated code calls in a host of Ricci, as LLVM assembly, for code that has no host.
 //
 // The code generator of plugins/cpu declares these functions by name, and finds those that the module has already
-// (plan_calls.cc, math_library.cc there). Here tasks run one after the other, and what the formulas leave to the C
-// library is called by its standard names.
+// (plan_calls.cc, math_library.cc there). Here tasks run in sequence, and what the formulas leave to the C library is
+// called by its standard names.
 //
 // digamma of f64, and sines of arguments too large for a formula, go through 80-bit floats on x86. On AArch64 they are
 // computed in f64, which costs digits near the zeros of digamma.

@@ -1,6 +1,5 @@
-// Blocks of rows of x one after the other: each is found by substitution (block_code), and what it takes away from the
-// rows that depend on it is a product. From the right it is the system of the transposes, and b is turned in scratch
-// memory.
+// Blocks of rows of x in sequence: each is found by substitution (block_code), and what it takes away from the rows
+// that depend on it is a product. From the right it is the system of the transposes, and b is turned in scratch memory.
 #include "solve_code.h"
 
 #include <algorithm>
