@@ -112,7 +112,7 @@ ricci_status* ricci_array_wait(const ricci_array* a) {
   });
 }
 
-// An array that cannot be asked counts as ready: whoever waits for it gets the reason.
+// An array that cannot be asked counts as ready: a caller that waits for it gets the reason.
 uint32_t ricci_array_is_ready(const ricci_array* a) { return a == nullptr || FromAbi(a)->IsReady().value_or(true); }
 uint32_t ricci_array_is_committed(const ricci_array* a) { return a != nullptr && FromAbi(a)->committed(); }
 ricci_type ricci_array_type(const ricci_array* a) { return a == nullptr ? 0 : FromAbi(a)->type_id(); }

@@ -2,7 +2,7 @@
 //
 // The C ABI has no exceptions, but a callback may be C++ all the same, and an exception that runs through the core
 // would end at the border as a bug of ours, without a name. So every call of a rule, of `attach` and of `launch` is
-// one of these. A failure without a message gets one here too, because whoever reads it has nothing else.
+// one of these. A failure without a message gets one here too, because its reader has nothing else.
 #ifndef RICCI_BASE_FOREIGN_CALL_H_
 #define RICCI_BASE_FOREIGN_CALL_H_
 #include <string>
@@ -32,7 +32,7 @@ absl::Status CallForeign(const Who& who, Call&& call) {
   return WithMessage(FromAbi(status), who());
 }
 
-// Runs `call`, a function that only cleans up: nobody can be told what it throws.
+// Runs `call`, a function that only cleans up: its exceptions have no caller to report to.
 template <typename Call>
 void CallQuietly(Call&& call) noexcept {
   try {

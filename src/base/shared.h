@@ -15,7 +15,7 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
   void Retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // If nobody else holds a reference, no atomic subtraction is needed: a load costs a fraction of it.
+  // The last reference needs no atomic subtraction: a load costs a fraction of it.
   void Release() const {
     if (Unique() || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }

@@ -171,7 +171,7 @@ std::vector<std::string> Literals(const Arguments& arguments, size_t n) {
   return literals;
 }
 
-// One array per parameter, drawn where there is no literal.
+// One array per parameter, drawn if it has no literal.
 std::vector<Array> Made(const Session& session, const Arguments& arguments, const std::vector<std::string>& literals,
                         const std::vector<ricci_type>& params, ricci_device* device) {
   std::mt19937_64 random(static_cast<uint64_t>(arguments.integer_or("seed", 0)));

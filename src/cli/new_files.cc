@@ -12,7 +12,7 @@
 namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
-// What is no file of bytes (/dev/null, a pipe) is written as it is: a rename would replace it.
+// What is not a regular file (/dev/null, a pipe) is written directly: a rename would replace it.
 bool IsSpecial(const std::string& place) {
   struct stat found {};
   return ::stat(place.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);

@@ -15,8 +15,8 @@ struct NewFile {
 bool IsSameFile(const std::string& a, const std::string& b);
 
 // Writes all of them beside their places, and then puts all into their places. After a failure, which throws, nothing
-// that was there has changed, unless only the last step failed. What is no file (/dev/null, a pipe) stays and is
-// written.
+// that was there has changed, unless only the last step failed. What is not a regular file (/dev/null, a pipe) stays
+// and is written.
 void WriteTogether(const std::vector<NewFile>& files);
 
 // A static library (`ar`, with the index that linkers look into). A member's symbols are those that it defines.

@@ -41,7 +41,7 @@ class Runner {
     return 0;
   }
 
-  // The device is idle between them, which is no time of theirs.
+  // The device is idle between them, which does not count as their time.
   double EachByEvents(int64_t runs) {
     double seconds = 0;
     for (int64_t i = 0; i < runs; ++i) {

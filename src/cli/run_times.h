@@ -1,5 +1,5 @@
-// RunTimes: how long runs of a bound call take: one by one or several in flight, by the host's clock and by events of
-// the device.
+// RunTimes: how long runs of a bound call take: alone or several in flight, by the host's clock and by events of the
+// device.
 #ifndef RICCI_CLI_RUN_TIMES_H_
 #define RICCI_CLI_RUN_TIMES_H_
 #include <chrono>

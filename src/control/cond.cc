@@ -1,7 +1,8 @@
 // cond: runs one of several held programs, chosen by an i32 index that is clamped to the number of branches.
 //
 // A batched index cannot choose for the whole batch: then all branches run and select_n picks one for each element, or,
-// if one has an effect, the elements run one by one. In lanes (a vmap lowered as a kernel) the branches stay branches.
+// if one has an effect, the elements run individually. In lanes (a vmap lowered as a kernel) the branches stay
+// branches.
 #include "control/cond.h"
 
 namespace ricci { inline namespace v0 { namespace control {

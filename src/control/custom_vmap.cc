@@ -11,8 +11,8 @@
 //
 // Its jvp is again a custom_vmap, which has no name but the program `of`, the operation that it is the derivative of:
 // its batch is the derivative of what the rule made, as in JAX. An operand of `of` is batched there if its value or its
-// tangent is; if only tangents are, the values are no batch, and the derivative is that of `body`. Reverse mode, which
-// JAX refuses, splits `body`.
+// tangent is; if only tangents are, the values are not batched, and the derivative is that of `body`. Reverse mode,
+// which JAX refuses, splits `body`.
 #include "base/foreign_call.h"
 #include "control/call.h"
 #include "ricci/callback.h"

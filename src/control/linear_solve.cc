@@ -7,9 +7,9 @@
 //   solve            the x with A x = b; without a transform the operation runs this program
 //   vecmat           A^T y
 //   transpose_solve  the y with A^T y = c
-// The last two may be left out together; then there is no reverse mode. Operands are the constants of matvec, vecmat,
-// solve and transpose_solve, then b. How many constants a program has follows from its parameters, so no attribute says
-// it.
+// The last two may be left out together; then reverse mode is not supported. Operands are the constants of matvec,
+// vecmat, solve and transpose_solve, then b. How many constants a program has follows from its parameters, so no
+// attribute says it.
 //
 // The derivative is taken at the solution and never through the solver, which may hold any loop: from A x = b follows
 // dx = A^-1 (db - dA x), where dA x is the derivative of matvec by its constants. In the transposed operation the four

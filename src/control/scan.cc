@@ -127,7 +127,7 @@ class KernelLoop {
 absl::Status Lower(ricci_kernel_builder* k, const StructuralOp& h) { return KernelLoop(k, h).Run(); }
 
 // What one copy of `f` costs in code, with the scans in it unrolled as they will be. Every program is visited once.
-constexpr int64_t kMostOfOne = 64;          // elements of one value that are computed one by one
+constexpr int64_t kMostOfOne = 64;          // elements of one value that are computed individually
 constexpr int64_t kMostUnrolled = 1 << 14;  // of all copies together
 
 int64_t CodeOf(const Program& f, base::HashMap<const Program*, int64_t>& known) {

@@ -181,9 +181,9 @@ bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs);
 // `f` with a call in place of each custom_vmap.
 absl::StatusOr<ProgramRef> WithoutBatchRules(const Program& f);
 // The batching rule of an operation that must not run for elements that do not take it: each element runs by itself, in
-// one vmap equation, and there is no batch that a custom_vmap in it could be given.
+// one vmap equation, so no batch exists that a custom_vmap in it could get.
 absl::Status BatchAsVmap(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
-// The same where calls of the host must be made for one element after the other: a scan over the batch.
+// The same where calls of the host must be made for each element in order: a scan over the batch.
 absl::Status BatchOneByOne(Builder& b, const StructuralOp& h, const ricci_batch_args& a);
 
 // ---- one per file ----

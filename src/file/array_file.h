@@ -30,8 +30,8 @@ absl::StatusOr<ArrayFormat> FormatOf(std::string_view bytes, std::string_view or
 // By the ending of its name.
 absl::StatusOr<ArrayFormat> FormatByEnding(std::string_view path);
 
-// INVALID_ARGUMENT for what is no such file, UNIMPLEMENTED for element types and compressions that are not supported,
-// by their names, DATA_LOSS for damage. The arrays borrow from `bytes`.
+// INVALID_ARGUMENT for bytes of another format, UNIMPLEMENTED for element types and compressions that are not
+// supported, by their names, DATA_LOSS for damage. The arrays borrow from `bytes`.
 absl::StatusOr<std::vector<FileArray>> ReadArrays(ArrayFormat format, std::string_view bytes, std::string_view origin);
 // INVALID_ARGUMENT if the format has no such element type, or no such list of arrays.
 absl::StatusOr<std::string> WriteArrays(ArrayFormat format, std::span<const FileArray> arrays);

@@ -1,7 +1,7 @@
-// ByteWriter and ByteReader: little-endian numbers and texts, one after the other.
+// ByteWriter and ByteReader: little-endian numbers and texts in sequence.
 //
 // A reader trusts nothing: it stays within its bytes, remembers the first read that did not fit, and gives zeros from
-// there on. Whoever allocates for a count asks `Count`, which refuses one that the rest of the bytes cannot hold, so
+// there on. Code that allocates for a count asks `Count`, which refuses one that the rest of the bytes cannot hold, so
 // that no file makes a reader allocate more than a small multiple of its own size. The code is for little-endian
 // machines, the only ones that Ricci runs on.
 #ifndef RICCI_FILE_BYTES_H_

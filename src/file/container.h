@@ -7,8 +7,8 @@
 //
 // All numbers are little-endian. The first byte of the magic is not ASCII and the others contain a line end and an end
 // of text, as in PNG, so that a text is never taken for a file, and one that a transfer "as text" has changed is
-// noticed. The alignment is that of a cache line and of arrays on `cpu`: whoever maps the file can use what is in it in
-// place. A checksum finds damage, not malice: what the sections contain is checked again by whoever reads them.
+// noticed. The alignment is that of a cache line and of arrays on `cpu`: a process that maps the file can use its
+// contents in place. A checksum finds damage, not malice: the readers of sections check their contents again.
 #ifndef RICCI_FILE_CONTAINER_H_
 #define RICCI_FILE_CONTAINER_H_
 #include <array>
@@ -34,8 +34,8 @@ using Sections = std::array<std::string_view, kSectionKinds>;
 inline bool IsBinary(std::string_view bytes) { return bytes.substr(0, kMagic.size()) == kMagic; }
 
 std::string WriteContainer(const Sections& sections);
-// The sections lie in `bytes`. INVALID_ARGUMENT for bytes of something else, FAILED_PRECONDITION for another version of
-// format or library (with both), DATA_LOSS for damage. `origin` names the file in messages.
+// The sections are parts of `bytes`. INVALID_ARGUMENT for bytes of something else, FAILED_PRECONDITION for another
+// version of format or library (with both), DATA_LOSS for damage. `origin` names the file in messages.
 absl::StatusOr<Sections> ReadContainer(std::string_view bytes, std::string_view origin);
 
 }}}  // namespace ricci::v0::file

@@ -9,14 +9,14 @@
 
 namespace ricci { inline namespace v0 { namespace file {
 
-// NOT_FOUND if there is no such file, FAILED_PRECONDITION, with the reason of the system, if it cannot be read. The
+// NOT_FOUND if the file does not exist, FAILED_PRECONDITION, with the reason of the system, if it cannot be read. The
 // bytes are in `memory`, or mapped, aligned to 64 bytes.
 class FileBytes {
  public:
   static absl::StatusOr<FileBytes> Read(const base::HostMemory* memory, std::string_view path);
   // Maps a large file: processes share its pages, which are loaded as they are needed and need no memory of the host's.
-  // It must not be changed in place, which would change or end whoever uses it; WriteFile replaces it. A small one is
-  // read.
+  // It must not be changed in place, which would change or end a process that uses it; WriteFile replaces it. A small
+  // one is read.
   static absl::StatusOr<FileBytes> ReadOrMap(const base::HostMemory* memory, std::string_view path);
   static constexpr size_t kLarge = 1 << 20;
   FileBytes(FileBytes&& o) noexcept;

@@ -5,7 +5,7 @@
 // types, texts, locations and the bytes of constants are each there once, in the order of their first use, whatever was
 // shared in memory: programs that print the same text and have the same locations have the same bytes.
 //
-// Reading goes through the builder, like text: what it returns was typed by the rows, whoever wrote the file.
+// Reading goes through the builder, like text: the rows type what it returns, whatever wrote the file.
 #ifndef RICCI_FILE_PROGRAM_FILE_H_
 #define RICCI_FILE_PROGRAM_FILE_H_
 #include <string>

@@ -1,7 +1,7 @@
 // Bytes to programs. write_program.cc says what the sections hold.
 //
-// Every id is checked before it is used, and refers to something that comes before it, so programs are built one after
-// the other without recursion. What the bytes get wrong is DATA_LOSS: an undamaged file that this library wrote has
+// Every id is checked before it is used, and refers to something that comes before it, so programs are built in
+// sequence, without recursion. What the bytes get wrong is DATA_LOSS: an undamaged file that this library wrote has
 // none of it, but the checksums of a file can be made to fit anything.
 #include "absl/strings/str_join.h"
 #include "base/abi_text.h"
@@ -94,7 +94,7 @@ class Reader {
   };
   absl::Status ReadBlobs(std::string_view section) {
     ByteReader r(section);
-    uint64_t end = 0;  // of the previous one: blobs do not overlap, so all of them are no larger than the file
+    uint64_t end = 0;  // of the previous one: blobs do not overlap, so together they fit in the file
     for (uint32_t n = r.Count(16), i = 0; i < n; ++i) {
       const auto offset = r.Get<uint64_t>(), size = r.Get<uint64_t>();
       if (offset < end || offset > constants_.size() || size > constants_.size() - offset) {

@@ -2,7 +2,7 @@
 //
 // A floating number is the shortest decimal text that reads back to the same bits, with `.0` if it would look like an
 // integer; `inf`, `-inf`, `nan`; every other NaN as its bits in hexadecimal (`0x7fc00001`). A complex number is `(re,
-// im)`; reading takes its parts one by one, as elements of types::PartOf its dtype.
+// im)`; reading takes each of its parts as an element of types::PartOf its dtype.
 #ifndef RICCI_IR_LITERAL_H_
 #define RICCI_IR_LITERAL_H_
 #include <cstddef>

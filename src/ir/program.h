@@ -26,8 +26,8 @@ using types::TypeId;
 class Program;
 using ProgramRef = base::Ref<const Program>;
 
-// Bytes of a constant, shared by all programs that hold it; hashed once. They are a copy, or lie in memory that someone
-// else owns, such as a file that is mapped.
+// Bytes of a constant, shared by all programs that hold it; hashed once. They are a copy, or memory of another owner,
+// such as a mapped file.
 class ConstantData {
  public:
   ConstantData(const base::HostMemory* memory, std::span<const std::byte> from);

@@ -1,4 +1,4 @@
-// Verifier: what must hold for every program, whoever made it.
+// Verifier: what must hold for every program, whatever made it.
 //
 // Run after each pass, in release builds too, so that a bug of ours shows at its source and not as wrong numbers. It
 // checks the form (indices, order, types known, nested programs held); that the types are those that the primitives

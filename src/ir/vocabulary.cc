@@ -39,7 +39,7 @@ PrimId Vocabulary::FindPrim(std::string_view name) const {
 }
 
 uint32_t Vocabulary::NextGeneration() {
-  // Each context begins elsewhere, so that a value of another context is no value here.
+  // Each context begins elsewhere, so that a value of another context is invalid here.
   const uint64_t own = reinterpret_cast<uintptr_t>(this) * uint64_t{0x9E3779B97F4A7C15};  // 2^64 by the golden ratio
   uint32_t g;
   do {

@@ -52,7 +52,7 @@ struct Plan {
   std::vector<ricci_plan_buffer> buffers;
   std::vector<ricci_plan_step> steps;
   std::vector<uint32_t> args;
-  std::vector<ricci_plan_library> libraries;  // their states are owned by whoever made them,
+  std::vector<ricci_plan_library> libraries;  // their states are owned by their makers,
   std::vector<ricci_plan_source> sources;     // and so are their texts
   uint32_t n_inputs = 0, n_outputs = 0, n_constants = 0;
   uint64_t arena_bytes = 0;

@@ -85,7 +85,7 @@ absl::Status VmapOfAll(Trial& t, LawId law, Runnable& f, std::span<const Drawn> 
   for (const Drawn& d : draws) RICCI_TRY(CompareWithLoop(t, law, {f, *by_rules, in, out}, d.operands, Where::kHere));
   return absl::OkStatus();
 }
-// The arrays of all lanes, one after the other.
+// The arrays of all lanes in sequence.
 Arrays Stacked(const std::vector<Arrays>& lanes) {
   Arrays out = lanes[0];
   for (size_t lane = 1; lane < lanes.size(); ++lane) {

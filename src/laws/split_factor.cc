@@ -172,8 +172,8 @@ class Splitter {
     return o;
   }
 
-  // ---- what is wrong with an outcome; empty: it fits ---- The results of the parts, one after the other, must be
-  // those of the whole.
+  // ---- what is wrong with an outcome; empty: it fits ---- The results of the parts, concatenated, must be those of
+  // the whole.
   absl::StatusOr<std::string> NotJoined(const Outcome& o) const {
     for (size_t i = 0; i < o.whole.size(); ++i) {
       const Type& part = first_->results()[i];

@@ -4,8 +4,8 @@
 // an array which otherwise is never made. So a constant is read where it is used, and instead of a broadcast the
 // barrier gets its operand. Runs after the last pass that could merge what the barrier keeps apart.
 //
-// fuse orders its groups by barriers and removes them: there is no kernel and no copy. Operands are stored before a
-// barrier, and what reads its results comes after it. Within one kernel there is no memory to save; a barrier only
+// fuse orders its groups by barriers and removes them: barriers become neither kernels nor copies. Operands are stored
+// before a barrier, and what reads its results comes after it. Within one kernel a barrier saves no memory; it only
 // ensures there that its operands are computed once.
 #include "ir/walk.h"
 #include "pass/pass.h"

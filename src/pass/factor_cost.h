@@ -27,7 +27,7 @@ struct FactorWork {
 };
 bool PaysInProduct(const FactorWork& work, const ricci_target& t);
 
-// How many tiles of `tile` rows (columns) read an element of operand `k` of the product with these factors. 0: it is no
+// How many tiles of `tile` rows (columns) read an element of operand `k` of the product with these factors. 0: not a
 // plain product (a window, a dimension that is looked up), or nothing is known of it.
 double TilesThatRead(const ir::Factors* product, size_t k, int64_t tile);
 

@@ -12,7 +12,7 @@
 // What is known without a schedule has the interpreter's bits, in every schedule. What a schedule makes known keeps the
 // backend's.
 //
-// The reference interpreter runs the equation's own kernel: there is no second implementation. Its sine has other bits
+// The reference interpreter runs the equation's own kernel: it needs no second implementation. Its sine has other bits
 // than a backend's. The law of one rounding (tests/fuzz) found each of these exceptions.
 #include "base/hash_map.h"
 #include "kernel/scalar_eval.h"

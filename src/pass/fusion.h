@@ -1,6 +1,6 @@
-// fusion: the equation that the fuse pass makes of a group, and lower_plan and the kernel builder take apart. It is no
-// primitive: its row has a type and a lowering, so that it can be printed, read, verified and run, but no host finds or
-// lists it.
+// fusion: the equation that the fuse pass makes of a group, and lower_plan and the kernel builder take apart. It is not
+// a primitive: its row has a type and a lowering, so that it can be printed, read, verified and run, but no host finds
+// or lists it.
 #ifndef RICCI_PASS_FUSION_H_
 #define RICCI_PASS_FUSION_H_
 #include "prim/registry.h"

@@ -224,7 +224,7 @@ class KernelBuilder {
   std::vector<absl::Status> checks_;
   Context context_;
   Row row_;
-  int64_t most_in_lanes_ = 0;  // of an array in the program being inlined, to be written out one by one
+  int64_t most_in_lanes_ = 0;  // of an array in the program being inlined, to be written out individually
   bool left_row_ = false;      // something has accessed a row other than the one being computed
   struct Evaluated {
     Val value = 0;

@@ -17,7 +17,8 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-// The most elements of an array that are written out one by one at the top of a kernel, where the domain does the work.
+// The most elements of an array that are written out individually at the top of a kernel, where the domain does the
+// work.
 constexpr int64_t kMostAtTop = 1;
 constexpr int64_t kFewWritten = 8;  // of an array, in bodies so large that they would take long to compile
 
@@ -41,7 +42,7 @@ int64_t MostInLanes(const ir::Program& f, const Limits& limits) {
 
 }  // namespace
 
-// Arrays with up to this many elements are written out one by one here; larger ones are a loop.
+// Arrays with up to this many elements are written out individually here; larger ones are a loop.
 int64_t KernelBuilder::MostElements() const {
   if (w_.Depth() == 0) return kMostAtTop;
   const Limits& limits = target_.limits;

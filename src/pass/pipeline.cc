@@ -63,7 +63,7 @@ struct PlanStage {
   bool places = false;  // gives the buffers of the arena their offsets
 };
 constexpr PlanStage kPlanStages[] = {
-    // From here on there are no programs, only kernels and a plan over buffers.
+    // From here on programs are replaced by kernels and a plan over buffers.
     {"lower_plan", LowerPlan, Need::kAlways},
     {"coalesce_copies", CoalesceCopies},
     {"take_turns", TakeTurns},

@@ -9,8 +9,8 @@
 // plan and the backend estimates what each costs; maps within the body are decided together with it. Lowering costs a
 // small part of code generation.
 //
-// Sometimes only one way is possible: of a check in a branch, or a primitive without a lowering in kernels. Then there
-// is no choice, and a hint for the other is an error. How good the choices are: tests/bench/SCHEDULES.md.
+// Sometimes only one way is possible: of a check in a branch, or a primitive without a lowering in kernels. Then the
+// choice is fixed, and a hint for the other is an error. How good the choices are: tests/bench/SCHEDULES.md.
 #include "absl/strings/str_format.h"
 #include "control/parts.h"
 #include "ir/structural.h"

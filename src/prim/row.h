@@ -44,7 +44,7 @@ struct Row {
   bool has(uint32_t flag) const { return (def.hdr.flags & flag) != 0; }
   bool linear() const { return has(RICCI_PRIM_LINEAR); }
   bool effectful() const { return has(RICCI_PRIM_EFFECTFUL); }
-  bool listed() const { return flow != Flow::kFusion; }  // for hosts: a fusion is no primitive
+  bool listed() const { return flow != Flow::kFusion; }  // for hosts: a fusion is not a primitive
 };
 
 }}}  // namespace ricci::v0::prim

@@ -57,7 +57,7 @@ class Array final : public base::Shared {
   EventRef written() const;
   // `run` writes it from now on; `run` comes after everything that used it before.
   void SetWritten(EventRef run);
-  // `run` reads it. Never fails: if there is no memory to remember the run, it waits for it.
+  // `run` reads it. Never fails: without memory to remember the run, it waits for it.
   void AddRead(const EventRef& run) const;
   // What is enqueued to `stream` from now on begins after what writes this array, and, `for_writing`, after what reads
   // it.

@@ -6,7 +6,7 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 
 // The build id that the linker has put there, as digits: it follows from all that the file contains. Empty if the
-// address lies in no file (code made at run time), or the linker was asked for none (--build-id=none).
+// address is outside of all files (code made at run time), or the linker was asked for none (--build-id=none).
 std::string BuildIdOf(const void* function);
 
 template <typename F>

@@ -109,7 +109,7 @@ absl::Status ListEntries(const std::string& folder, const std::function<void(con
 absl::StatusOr<Cleared> ClearFolder(const std::string& folder) {
   RICCI_TRY(CheckFolder(folder));
   Cleared cleared;
-  std::string kept;  // the first that cannot be deleted, and why; what another process has deleted is no error
+  std::string kept;  // the first that cannot be deleted, and why; a file that another process has deleted is fine
   for (const CacheFile& f : FilesIn(folder)) {
     if (Delete(folder, f)) {
       ++cleared.files;

@@ -1,6 +1,6 @@
 // Context: the root of everything: the host's hooks, the registry of primitives, devices, plugins and options.
 //
-// There is no other state: two contexts in one process know nothing of each other. Every object made from a context
+// It holds all state: two contexts in one process know nothing of each other. Every object made from a context
 // (program, array, executable, call) holds a reference to it, so they may be released in any order. Handles of the C
 // ABI are counted separately: when the last one is gone, the context releases what it keeps itself (its cache of
 // compiled programs, which refer back to it), and it ends with the last object.

@@ -148,7 +148,7 @@ absl::StatusOr<uint32_t> Device::Owns(const void* p, uint64_t bytes) const {
   return Broken(backend, "owns", base::Cat("returned ", owns, ", which is none of 0, 1 and 2"));
 }
 
-// There is no register of the host's memory, but what another device owns is not the host's.
+// The host's memory is not registered anywhere, but memory that another device owns is not the host's.
 absl::Status Device::CheckOwns(const void* p, uint64_t bytes, std::string_view what) const {
   if (bytes == 0) return absl::OkStatus();
   if (!host_memory) {

@@ -2,7 +2,7 @@
 // depends on.
 //
 // The program counts with its constants and its source locations, since errors and reports name them. It is not only
-// hashed: an entry holds its bytes, and whoever reads the entry compares them.
+// hashed: an entry holds its bytes, and readers of the entry compare them.
 //
 // The key has versions and build ids of core and plugins, the numbers of the target, options and the program in binary
 // form. It also has what the backend says of itself (LLVM, processor, threads). Versions alone would find stale code

@@ -1,5 +1,4 @@
-// The runs of the programs that an equation holds, one by one: the trips of a loop, the chosen branch, the elements of
-// a vmap.
+// Separate runs of the programs that an equation holds: the trips of a loop, the chosen branch, the elements of a vmap.
 //
 // Each held program is compiled as a program of its own and run with the arrays that it gets in its turn, which the
 // host cuts out of the equation's operands. So what goes wrong in a loop is found in one trip of it, on any device.

@@ -1,6 +1,6 @@
 // MemoryCount: how much memory of one device is in use, the most there was, and the limit that the host has set.
 //
-// The core counts what it asks for, whoever allocates it (a backend's pool, the host's hooks, the header of a small
+// The core counts what it asks for, whatever allocates it (a backend's pool, the host's hooks, the header of a small
 // array), so a device needs nothing of its own to have figures and a limit. Any thread.
 #ifndef RICCI_RUNTIME_MEMORY_COUNT_H_
 #define RICCI_RUNTIME_MEMORY_COUNT_H_

@@ -12,7 +12,7 @@ using file::ByteWriter;
 constexpr std::string_view kMagic = "RICCIEXE";
 constexpr uint32_t kVersion = 2;  // of this file and of saved_plan.h: raised when either changes
 
-// The parts of an entry, in their order; all lie in it.
+// The parts of an entry, in their order; all are views of it.
 struct Parts {
   std::string_view name, about, program, plan, code;
 };

@@ -18,11 +18,11 @@
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
-// What an entry says of itself, without the plan and code; the texts lie in it.
+// What an entry says of itself, without the plan and code; the texts are views of the entry.
 struct SavedAbout {
   std::string_view program, about;
 };
-// Nothing if `code`, what an entry of the cache holds, is no executable of this version.
+// Nothing if `code`, what an entry of the cache holds, is not an executable of this version.
 std::optional<SavedAbout> ReadSavedAbout(std::string_view code);
 
 // Whether it begins like one, of any version.

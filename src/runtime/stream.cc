@@ -180,7 +180,7 @@ absl::StatusOr<double> Event::SecondsSince(Event& begin) {
 }
 
 // Earlier events are settled first, with an explicit list instead of recursion: a chain of runs may be very long. Those
-// have come, but nobody may have asked for their ends.
+// have completed, but their ends may be unreported.
 absl::Status Event::Settle() {
   std::vector<EventRef> chain{EventRef(this)};
   while (!chain.empty()) {

@@ -2,7 +2,7 @@
 //
 // All programs are made with it: hosts, rules, transforms and the parser append by Emit, Copy or Inline, so every
 // program is well-typed by construction. A value is {generation of its builder : 32, index : 32}; a value of another
-// builder is an error, not corruption. There is no tracer and no thread-local state.
+// builder is an error, not corruption. It needs neither a tracer nor thread-local state.
 #ifndef RICCI_TRACE_BUILDER_H_
 #define RICCI_TRACE_BUILDER_H_
 #include <memory>

@@ -1,7 +1,7 @@
 // Dead code elimination: a program without the equations that no used result needs, nested programs included.
 //
-// Transforms may write what nobody needs, and would write it many times over when they are nested. So each whose rules
-// leave such equations behind ends with FinishLive; the pass `dce` is for what later passes leave.
+// Transforms may write equations that are not needed, and would write them many times over when they are nested. So
+// each whose rules leave such equations behind ends with FinishLive; the pass `dce` is for what later passes leave.
 #ifndef RICCI_TRANSFORM_DEAD_CODE_H_
 #define RICCI_TRANSFORM_DEAD_CODE_H_
 #include "transform/jvp.h"
