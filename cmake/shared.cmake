@@ -2,7 +2,7 @@
 #
 # It exports the functions of the C ABI and nothing else, so it can be opened with RTLD_LOCAL next to other copies; the
 # CPU backend is loaded into it (ricci_context_load_plugin). The archive has everything hidden, which no linker option
-# undoes: the files that define public functions are compiled again, and the rest comes from the archive. There is no
+# undoes: the files that define public functions are compiled again, and the rest comes from the archive. It makes no
 # link named libricci.so, because `-lricci` means the archive.
 set(ricci_shared_sources "")
 foreach(pattern src/api/*.cc src/base/status_abi.cc src/laws/check_abi.cc)

@@ -1,6 +1,6 @@
 """Writes everything that is generated from the annotated C headers, or with --check fails if a file is not up to date.
 
-Needs the package libclang (cmake/requirements.txt). The files are checked in, so that nobody else needs it.
+Needs the package libclang (cmake/requirements.txt). The files are checked in, so that nothing else needs it.
 """
 import argparse
 import sys

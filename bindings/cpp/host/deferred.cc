@@ -1,6 +1,6 @@
 // Operations on Arrays alone: their program stays open, and what the host asks for is copied out of it, compiled, run.
 //
-// So an expression is one compiled program however many operations it has, and nothing is computed that nobody reads.
+// So an expression is one compiled program however many operations it has, and nothing unused is computed.
 // A value that was computed is an operand of what follows. The context keeps what it compiled, by the program's text,
 // so the same operations on arrays of the same types compile once. Not for use from several threads at once.
 //

@@ -30,7 +30,7 @@ Value GatherRegion(const Value& v, const IndexedRegion& region, std::string_view
 // x with the elements at `items` updated by the primitive `prim`; `name` is what messages call it.
 Value UpdateRegion(std::string_view name, std::string_view prim, const Operand& x, IndexList items,
                    const Operand& updates, const AtOptions& options = {});
-// The mode that options name, in the words of gather and scatter; throws if there is no such mode.
+// The mode that options name, in the words of gather and scatter; throws for an unknown mode.
 std::string_view ModeOf(const CallSite& site, const AtOptions& options, std::string_view otherwise);
 
 // [start, stop) in steps: the elements that a slice of `n` holds.

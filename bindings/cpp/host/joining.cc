@@ -33,7 +33,7 @@ Value AsColumn(const Operand& x) {
   const Value v = atleast_1d(x);
   return v.rank() == 1 ? lax::expand_dims(v, Shape{1}) : v;
 }
-// x, or the flattened one if there is no axis.
+// x, or the flattened one without an axis.
 Value AlongAxis(std::string_view name, const Operand& x, AxisNumber given, int64_t& axis) {
   const Value v = Use(name, x);
   axis = given == kFlat ? 0 : Axis(name, x.at, given, v.rank());

@@ -27,7 +27,7 @@ LinearParts<L> Finish(const CallSite& site, LinearParts<L> parts, const std::vec
   return parts;
 }
 
-// The results of f, then the tangents of those that are no auxiliary results.
+// The results of f, then the tangents of all but the auxiliary results.
 template <typename L>
 Program Tangents(const CallSite& site, const Closed<L>& f, const std::vector<uint8_t>& active, size_t n) {
   const Program j = MakeProgramAt(site.at, [&](ricci_program** out) {

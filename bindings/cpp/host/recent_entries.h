@@ -1,9 +1,9 @@
 // The entries of a jit cache that go: a bounded number, of which the least recently used makes room for a new one.
 //
 // Threads look entries up without a lock. A lookup reads the table of all entries and takes a reference to the one that
-// it finds; in between it is counted as reading. Whoever adds an entry makes another table, and frees the old one, and
-// the entry that goes, when all lookups that may read it have ended: they are short and wait for nothing. There are two
-// counts, used in turn, so that lookups which begin later are not waited for.
+// it finds; in between it is counted as reading. A thread that adds an entry makes another table, and frees the old
+// one, and the entry that goes, when all lookups that may read it have ended: they are short and wait for nothing.
+// There are two counts, used in turn, so that lookups which begin later are not waited for.
 #ifndef RICCI_BINDINGS_CPP_HOST_RECENT_ENTRIES_H_
 #define RICCI_BINDINGS_CPP_HOST_RECENT_ENTRIES_H_
 #include <vector>
@@ -18,7 +18,7 @@ class RecentEntries {
   RecentEntries(const RecentEntries&) = delete;
   ~RecentEntries() { delete table_.load(); }
 
-  // The entry, which is used now; none if there is no such entry.
+  // The entry, which is used now; none if it is missing.
   Ref<CachedEntry> Find(const TreeKey& key, uint64_t hash);
   // From one thread at a time.
   void Add(const Ref<CachedEntry>& entry);

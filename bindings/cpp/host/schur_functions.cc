@@ -1,7 +1,7 @@
 // Functions of jax.scipy.linalg by Schur's form a = z t z^H: rsf2csf, funm, sqrtm and solve_sylvester.
 //
 // Each is a recurrence over the columns of triangular matrices, whose step is one triangular system; a batch goes
-// through it at once. JAX runs over single elements instead, and over the matrices of a batch one by one.
+// through it at once. JAX runs over single elements instead, and over the matrices of a batch in sequence.
 #include "matrix_steps.h"
 #include "ricci/custom_linear_solve.hpp"
 #include "ricci/loops.hpp"

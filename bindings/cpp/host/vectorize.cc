@@ -51,7 +51,7 @@ int64_t AxisOf(const CallSite& site, std::string_view what, size_t leaf, int64_t
   return axis < 0 ? axis + rank : axis;
 }
 
-// Axes as the C ABI has them, where -1 is no axis.
+// Axes as the C ABI has them, where -1 means without an axis.
 std::vector<int32_t> AbiAxes(std::span<const int64_t> axes, size_t n) {
   std::vector<int32_t> out;
   for (int64_t axis : axes) out.push_back(axis == kUnbatched ? -1 : static_cast<int32_t>(axis));

@@ -1,8 +1,8 @@
 // ricci/context.hpp: the context that owns everything, and its devices.
 //
-// A Context is a reference: copies share it, and it lives until the last object made from it is gone. There is no
-// default one. It starts with the built-in primitives and, in a program that links ricci::cpu, the CPU backend. Other
-// plugins are added before the first program is built.
+// A Context is a reference: copies share it, and it lives until the last object made from it is gone. A default one
+// does not exist. It starts with the built-in primitives and, in a program that links ricci::cpu, the CPU backend.
+// Other plugins are added before the first program is built.
 #ifndef RICCI_CONTEXT_HPP_
 #define RICCI_CONTEXT_HPP_
 #include <string>

@@ -25,7 +25,7 @@ class Eqn {
   // ---- types ----
   uint32_t n_in() const { return op_->n_in; }
   uint32_t n_out() const { return op_->n_out; }
-  // INVALID_ARGUMENT if there is no such operand or result; in the rule of types there are no results yet.
+  // INVALID_ARGUMENT if the operand or result does not exist; in the rule of types results do not exist yet.
   ricci_type in_id(uint32_t i) const {
     if (i >= n_in()) Fail("its rule reads operand ", i, ", but it has ", Count(n_in(), "operand"));
     return op_->in_types[i];

@@ -49,7 +49,7 @@ class Counted {
 
  protected:
   virtual ~Counted() = default;
-  // Whether there is no reference but the caller's.
+  // Whether the caller holds the only reference.
   bool alone() const { return __atomic_load_n(&uses_, __ATOMIC_ACQUIRE) == 1; }
 
  private:

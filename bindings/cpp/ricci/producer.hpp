@@ -35,7 +35,7 @@ class Producer {
   bool found_ = false;
 };
 
-// The bytes of one element of the constant `v`, if all its elements are equal; empty if `v` is no such constant.
+// The bytes of one element of the constant `v`, if all its elements are equal; empty if `v` is not such a constant.
 inline std::span<const unsigned char> SplatBytes(const Value& v) {
   const void* data = nullptr;
   uint64_t bytes = 0;

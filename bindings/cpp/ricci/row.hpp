@@ -106,7 +106,7 @@ struct Place {
   Shape from, shift;   // per dimension of the result: the dimension of the operand, or -1, and the offset
 };
 
-// A function as text, and how it is launched (ricci_source); `after`: launches that follow, one after the other.
+// A function as text, and how it is launched (ricci_source); `after`: launches that follow, in order.
 struct Source {
   std::string text, entry;
   std::array<int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};

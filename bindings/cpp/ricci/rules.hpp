@@ -93,7 +93,7 @@ void Terms(const Eqn& e, Jvp& a) {
     if (!part.is_zero()) sum = sum.is_zero() ? part : lax::add(sum, part);
   }
 }
-// For Terms: there is no derivative with respect to operand `i`, so a tangent of it is an error.
+// For Terms: a derivative with respect to operand `i` does not exist, so a tangent of it is an error.
 template <uint32_t i>
 Value NoDerivative(const Eqn& e, const Value&, std::span<const Value>, const Value&) {
   throw Error(RICCI_UNIMPLEMENTED, Text(e.name(), ": it has no derivative with respect to operand ", i));

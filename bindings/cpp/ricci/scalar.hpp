@@ -73,7 +73,7 @@ struct ScalarOrNumber {
   template <typename T>
   requires std::is_arithmetic_v<T> ScalarOrNumber(T v)
       : number(static_cast<double>(v)),
-        integer(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0),  // a large floating number is no integer
+        integer(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0),  // not of a float, which may be too large
         is_integer(std::is_integral_v<T>) {}
   Scalar As(const Scalar& like) const { return is_integer ? Like(like, integer) : Like(like, number); }
   double number;

@@ -68,7 +68,7 @@ struct Histogramdd {
   Value histogram;  // counts of each box, i32, or sums of weights
   Values edges;     // of each dimension
 };
-// How many rows of `sample`, [n, dimensions], lie in each box. An entry of `bins` is the number of bins of a dimension,
+// How many rows of `sample`, [n, dimensions], are in each box. An entry of `bins` is the number of bins of a dimension,
 // or their edges; a single number counts for all.
 Histogramdd histogramdd(const Operand& sample, int64_t bins = 10, const HistogramddOptions& options = {});
 Histogramdd histogramdd(const Operand& sample, std::initializer_list<Operand> bins,

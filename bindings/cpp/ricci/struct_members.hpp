@@ -17,7 +17,7 @@
 
 namespace ricci { inline namespace v0 {
 
-// The members of a class that is no plain struct, as a specialization: of a class of another library, of one with a
+// The members of a class that is not a plain struct, as a specialization: of a class of another library, of one with a
 // base class or constructors, or, as a friend of it, of one with private members.
 //
 //   template <class T> struct ricci::TreeMembers<Layer<T>> {

@@ -5,7 +5,7 @@
 
 namespace ricci { inline namespace v0 {
 
-// In the place of an axis: there is no batch. Not -1, which is the last axis.
+// In the place of an axis: not batched. Not -1, which is the last axis.
 inline constexpr int64_t kUnbatched = INT64_MIN;
 
 // The batch axis of one argument: one number for all its leaves, or a list with one per leaf.

@@ -1,8 +1,8 @@
 # broadcasting: `sin.(x)`, `x .+ y`, `f.(x, y)`: an operation for each dot, fused by the library, not by Julia.
 #
-# Julia makes of `a .+ b` the call broadcasted(style, +, a, b); for values that appends the operation at once. A function
-# that is no primitive is traced on scalars, and mapped over the elements by vmap. Shapes fit as in Julia: dimension 1
-# to dimension 1, sizes of 1 grow. A number takes the element type of the values beside it.
+# Julia makes of `a .+ b` the call broadcasted(style, +, a, b); for values that appends the operation at once. A
+# function that is not a primitive is traced on scalars, and mapped over the elements by vmap. Shapes fit as in Julia:
+# dimension 1 to dimension 1, sizes of 1 grow. A number takes the element type of the values beside it.
 
 "Of every expression with dots that has a value in it."
 struct ValueStyle <: Base.Broadcast.BroadcastStyle end

@@ -2,8 +2,8 @@
 #
 # A function that is traced gets values; what it does with them is appended to the innermost program that is open. A
 # nested program (a body, a branch) may use values of the programs around it: they become parameters after its own, and
-# whoever nests it passes them as operands. Mistakes are exceptions at the line that makes them; the programs that are
-# open then are abandoned.
+# the program that nests it passes them as operands. Mistakes are exceptions at the line that makes them; the programs
+# that are open then are abandoned.
 
 abstract type Tracer end
 

@@ -28,7 +28,7 @@ typedef struct {
   PyObject* dtype; /* owned */
   Py_ssize_t* shape;
   int rank;
-  char kind; /* as dtype.kind; `V` for those that are no numbers of C */
+  char kind; /* as dtype.kind; `V` for other types than numbers of C */
   int bytes; /* of an element */
 } ArrayType;
 

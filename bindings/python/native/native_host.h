@@ -4,8 +4,8 @@
  * (ricci/_native.py), once, and everything else only reads them. So there is one copy of the library in the process,
  * and one file serves every Python from 3.11 on (the stable ABI) and NumPy 1 and 2.
  *
- * Rule of all files here: what is unusual is no error. The function says so (`kUnusual`), and the call is made again by
- * the Python code of the package, which takes it or raises the message for it.
+ * Rule of all files here: an unusual case is not an error. The function says so (`kUnusual`), and the call is made
+ * again by the Python code of the package, which takes it or raises the message for it.
  */
 #ifndef RICCI_PYTHON_NATIVE_HOST_H
 #define RICCI_PYTHON_NATIVE_HOST_H

@@ -1,4 +1,4 @@
-"""A program under construction: equations are emitted one by one, each typed at once by its primitive.
+"""A program under construction: equations are emitted in order, each typed at once by its primitive.
 
 Values are numbers of the C ABI; `emit` takes attributes as Python values, by whose types their kinds are chosen.
 """

@@ -85,7 +85,7 @@ class _Custom:
         return call
 
     def _split(self, arguments):
-        """(arguments that are no data, leaves of the others, their types, their structure)."""
+        """(arguments that are not data, leaves of the others, their types, their structure)."""
         static = [x for i, x in enumerate(arguments) if i in self._static]
         found, structure = flatten((tuple(x for i, x in enumerate(arguments) if i not in self._static), {}))
         return static, found, leaf_types(self.kind, found, map(leaf_name, structure.paths())), structure
@@ -111,7 +111,8 @@ class custom_jvp(_Custom):  # noqa: N801, the name of jax
     """A function whose forward derivative is `rule(primals, tangents)`, which gives (result, its tangent).
 
     `@f.defjvp` sets the rule, or `f.defjvps(*rules)` one for each argument, `rule(tangent, result, *primals)`, None for
-    none. `nondiff_argnums` are arguments that are no data; the rule gets them first. The tangent of an integer is None.
+    none. `nondiff_argnums` are arguments that are not data; the rule gets them first. The tangent of an integer is
+    None.
     """
 
     kind, _rule = "custom_jvp", None
@@ -206,7 +207,7 @@ class custom_vjp(_Custom):  # noqa: N801, the name of jax
     """A function whose reverse derivative is `fwd(*arguments)`, which gives (result, residuals), and `bwd(residuals,
     cotangent)`, which gives a tuple of cotangents of the arguments, None for zero.
 
-    `f.defvjp(fwd, bwd)` sets them. `nondiff_argnums` are arguments that are no data; bwd gets them first.
+    `f.defvjp(fwd, bwd)` sets them. `nondiff_argnums` are arguments that are not data; bwd gets them first.
     """
 
     kind, _fwd, _bwd = "custom_vjp", None, None

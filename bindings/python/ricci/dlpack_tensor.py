@@ -1,9 +1,9 @@
 """Tensors of DLPack and their capsules, by ctypes: the structs are those of dlpack.h, of version 1 and before it.
 
-A capsule is `dltensor_versioned`, or `dltensor` for those who ask for no version. Whoever takes what is in it renames
-it. The tensor of one that nobody takes is deleted by `collect`, once nobody else has the capsule. A destructor would do
-that at once, but one in Python loses the exception for which a consumer drops the capsule: what ctypes calls may not
-return while there is one. Deleters of tensors that are made here run on any thread.
+A capsule is `dltensor_versioned`, or `dltensor` for those who ask for no version. A consumer that takes its tensor
+renames it. `collect` deletes the tensor of a capsule that was not taken, once it holds the only reference. A destructor
+would do that at once, but one in Python loses the exception for which a consumer drops the capsule: what ctypes calls
+may not return while there is one. Deleters of tensors that are made here run on any thread.
 """
 import contextlib
 import ctypes
@@ -65,7 +65,7 @@ _ALONE = _count_alone()
 
 
 def collect():
-    """Deletes the tensors of capsules that nobody took and nobody has."""
+    """Deletes the tensors of capsules that were not taken and have no other reference."""
     others = []
     while _given:
         try:
@@ -152,7 +152,7 @@ def tensor_of(owner, data, device, dtype, shape, strides, read_only):
 
 @contextlib.contextmanager
 def owned(tensor):
-    """Deletes the tensor if what is done with it fails, since nobody has taken it then."""
+    """Deletes the tensor if the block fails, since it has no other owner then."""
     try:
         yield
     except BaseException:

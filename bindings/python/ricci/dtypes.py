@@ -1,6 +1,6 @@
 """Element types: those of NumPy, and of ml_dtypes where it is installed, by the numbers of the C ABI.
 
-A key has no dtype in NumPy: outside of programs it is a u64, the two words of a threefry key as they lie in memory.
+A key has no dtype in NumPy: outside of programs it is a u64, the two words of a threefry key in their memory order.
 """
 import functools
 

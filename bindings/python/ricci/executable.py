@@ -119,7 +119,7 @@ class Executable(_native.Caller):
         self.target = self._new_target() if _native.IS_THERE and self._is_on_host else None
 
     def _new_target(self):
-        """What the extension runs, after it has learnt calls with arrays one by one."""
+        """What the extension runs, after it has learnt calls with single arrays."""
         target = _native.Target(self._handle.value, self.context, self.params, self.results, self._donate, self._aliases)
         arguments, n = of_call([LEAF] * len(self.params), {}), len(self.results)
         self._learn(_native.Kind(_native.Tree(arguments), target, _native.Tree([("L", n), *LEAF * n]), None, None))
@@ -192,7 +192,7 @@ class Executable(_native.Caller):
             raise Error(f"{given.count(len(arguments), 'argument')} given, the program takes {len(self.params)}")
 
     def _array(self, i, value):
-        """An argument as an Array on the device: what is no array of another library goes through NumPy."""
+        """An argument as an Array on the device: what is not an array of another library goes through NumPy."""
         is_shared = hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
         if isinstance(value, Array) or (is_shared and not isinstance(value, np.ndarray)):
             return asarray(value, self._device, self.context)

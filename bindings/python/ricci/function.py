@@ -119,7 +119,8 @@ class Function(_native.Caller):
         return result
 
     def _prepared(self, _, i, leaf):
-        """What the extension passes for a leaf that is no array of the right type; None where `_call` has to look at it."""
+        """What the extension passes for a leaf that is not an array of the right type; None where `_call` has to look
+        at it."""
         return self.executable._argument(i, to_host(leaf)) if _native.is_plain(leaf) else None
 
     def _teach(self):
@@ -319,7 +320,7 @@ class Function(_native.Caller):
     @without_frames
     def check_finite(self, *arguments, **named):
         """An Error for the first equation that makes a NaN or an infinity of what is finite, with its line, also one in a
-        loop or branch. Equations are run one by one, slowly."""
+        loop or branch. Equations are run separately, slowly."""
         self.executable.check_finite(self.program, *(to_host(x) for x in self._flatten(arguments, named)))
 
     def lower(self, *arguments, **named):

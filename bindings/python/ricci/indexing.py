@@ -67,7 +67,7 @@ def _wrapped(index, size):
 
 
 def _stacked(indices, shape):
-    """Indices broadcast to `shape`, one after the other along a last dimension."""
+    """Indices broadcast to `shape`, stacked along a last dimension."""
     if not any(isinstance(i, Value) for i in indices):
         return current().lift(np.stack([np.broadcast_to(i, shape) for i in indices], -1).astype(np.int32))
     own = [converted(current().lift(i if isinstance(i, Value) else np.asarray(i, np.int32)), I32) for i in indices]

@@ -110,7 +110,7 @@ def custom_linear_solve(importer, body, eqn):
 
 
 def forward(importer, body, eqn):
-    """Results that are the operands: where they lie is no part of a program."""
+    """Results that are the operands: a program does not say where they are stored."""
     return body.reads(eqn.invars)
 
 
@@ -146,7 +146,7 @@ def tie(importer, body, eqn):
 
 
 def empty(importer, body, eqn):
-    """Memory that nobody has written: zeros, as JAX makes it on CPUs."""
+    """Uninitialised memory: zeros, as JAX makes it on CPUs."""
     return [body.zeros(v.aval) for v in eqn.outvars]
 
 
@@ -206,7 +206,7 @@ def reduce_window(importer, body, eqn):
 
 
 def collective(importer, body, eqn):
-    """What jax.vmap with an axis_name makes of one: a reduction by dimensions. Without vmap there is no such axis."""
+    """What jax.vmap with an axis_name makes of one: a reduction by dimensions. Without vmap no such axis exists."""
     axes = eqn.params["axes"]
     if not all(isinstance(a, int) for a in axes):
         raise Error(f"no vmap around it has the axis {', '.join(str(a) for a in axes if not isinstance(a, int))}")

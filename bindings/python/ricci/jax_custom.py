@@ -90,7 +90,8 @@ class _Operation:
             self.why = f"the rule {place} cannot be traced: {error}"
 
     def take(self, body, operands):
-        """Finds what the rule closes over in the body around it; those that are no operands become some (`extra`)."""
+        """Finds what the rule closes over in the body around it; those that are not operands become operands
+        (`extra`)."""
         try:
             values = [body.value_of(x) for x in self.captured]
         except LookupError as error:

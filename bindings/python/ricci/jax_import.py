@@ -32,7 +32,7 @@ def _names(args, kwargs):
 
 
 def _check_leaves(function, args, kwargs):
-    """A text or a function is no array: fn takes it as it is only if it is no argument of what is traced."""
+    """A text or a function is not an array: fn takes one only if it is not an argument of what is traced."""
     for name, leaf in zip(_names(args, kwargs), jax.tree_util.tree_leaves((args, kwargs))):
         if isinstance(leaf, (str, bytes)) or callable(leaf):
             wrong = given.wrong_type(function, name, leaf, "an array is")

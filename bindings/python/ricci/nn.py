@@ -265,7 +265,7 @@ def log1mexp(x):
     """
     v = _float("log1mexp", x)
     is_small, one = emit("lt", v, filled(v, math.log(2))), filled(v, 1)
-    # Each formula gets 1 where the other one counts, so that derivatives there are no NaN.
+    # Each formula gets 1 where the other one counts, so that derivatives there are not NaN.
     small, large = emit("select_n", is_small, one, v), emit("select_n", is_small, v, one)
     return emit("select_n", is_small, emit("log1p", emit("neg", emit("exp", emit("neg", large)))),
                 emit("log", emit("neg", emit("expm1", emit("neg", small)))))

@@ -149,7 +149,7 @@ def fmin(x1, x2, /):
 
 @public
 def clip(arr, min=None, max=None):  # noqa: A002, the names of jax.numpy
-    """Limited to [min, max]; None is no limit."""
+    """Limited to [min, max]; None: unlimited."""
     found = real_value("clip", arr)
     for limit in (min, max):
         if limit is not None:

@@ -59,7 +59,7 @@ def ones(shape, dtype=None, *, device=None):
 
 @public
 def empty(shape, dtype=None, *, device=None):
-    """Zeros: there is no memory without contents."""
+    """Zeros: memory always has contents."""
     return zeros(shape, dtype)
 
 

@@ -26,7 +26,7 @@ def _sequence(function, arrays):
 
 @public
 def concatenate(arrays, axis=0, dtype=None):
-    """One after the other along `axis`; flattened if None."""
+    """Concatenated along `axis`; flattened if None."""
     values = _sequence("concatenate", arrays)
     if axis is None:
         values, axis = [ravel(v) for v in values], 0
@@ -46,7 +46,7 @@ def concat(arrays, /, *, axis=0):
 
 @public
 def stack(arrays, axis=0, dtype=None):
-    """One after the other along a new dimension `axis`."""
+    """Stacked along a new dimension `axis`."""
     values = _sequence("stack", arrays)
     shapes = {v.shape for v in values}
     if len(shapes) > 1:
@@ -67,20 +67,20 @@ def unstack(x, /, *, axis=0):
 
 @public
 def vstack(tup, dtype=None):
-    """Rows one after the other."""
+    """Concatenated by rows."""
     return concatenate([atleast_2d(a) for a in tup], 0, dtype)
 
 
 @public
 def hstack(tup, dtype=None):
-    """Columns one after the other; vectors end to end."""
+    """Concatenated by columns; vectors end to end."""
     parts = [atleast_1d(a) for a in tup]
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype)
 
 
 @public
 def dstack(tup, dtype=None):
-    """One after the other along the third dimension."""
+    """Concatenated along the third dimension."""
     return concatenate([atleast_3d(a) for a in tup], 2, dtype)
 
 

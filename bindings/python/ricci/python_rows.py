@@ -2,9 +2,9 @@
 
 Every rule runs in Python whenever the core asks for it, so it is slow, but it is a row like any other: programs that use
 it are differentiated, batched, checked by the laws and compiled. A context gets the row on its first use there and keeps
-it, with the functions, until its end; the functions refer to the context weakly, so there is no cycle. What a rule
-raises, the call that led to it raises: the very exception, with a note that names plugin, primitive and rule. ctypes
-takes the interpreter's lock for each call, from any thread.
+it, with the functions, until its end; the functions refer to the context weakly, so references have no cycle. What a
+rule raises, the call that led to it raises: the very exception, with a note that names plugin, primitive and rule.
+ctypes takes the interpreter's lock for each call, from any thread.
 """
 import contextlib
 import ctypes
@@ -163,7 +163,7 @@ class Primitive:
 
 
 def _noted(error, site):
-    """The status of what a rule raised, with a note for whoever sees it."""
+    """The status of what a rule raised, with a note for its reader."""
     with contextlib.suppress(Exception):  # its class may refuse
         error.add_note(f"raised by {site}")
     return raised_status(error, site)

@@ -16,7 +16,7 @@ import threading
 MARK = "ricci_calls_python"  # the name of all functions that C calls
 _NUMBER = re.compile(r"\(Python exception (\d+)\)")
 _passing, _numbers = {}, itertools.count(1)  # what was raised and has not reached the caller of C yet
-_PASSING_LIMIT = 64  # older ones are forgotten: nobody has asked for the status
+_PASSING_LIMIT = 64  # older ones are forgotten: their status was never read
 _last = threading.local()  # text and exception of what becomes the cause of an Error
 _escaped = {}  # by thread: what ctypes did not let pass
 

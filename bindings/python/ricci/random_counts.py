@@ -132,7 +132,7 @@ def _binomial_by_rejection(key, n, p):
 
 @public
 def binomial(key, n, p, shape=None, dtype=None):
-    """How many of `n` trials of probability `p` succeed, as floats; NaN where there is no such number."""
+    """How many of `n` trials of probability `p` succeed, as floats; NaN for invalid `n` or `p`."""
     kind, own = float_kind("binomial", dtype), common_kind("binomial", [p], inexact=True)[0]
     key = one_key("binomial", key)
     shape, (n, p) = parameters("binomial", [n, p], shape, own)

@@ -27,8 +27,8 @@ def _arrays(function, tree, axis=0):
 
 @in_a_trace
 def map(f, xs, *, batch_size=None):  # noqa: A001, the name of jax.lax
-    """`f` of each slice of the tree `xs` along its first dimension, one after the other (`vmap` takes all at once), the
-    results stacked. With `batch_size`, of so many at once."""
+    """`f` of each slice of the tree `xs` along its first dimension, in order (`vmap` takes all at once), the results
+    stacked. With `batch_size`, of so many at once."""
     check_callable("map", f)
     if batch_size is None:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]

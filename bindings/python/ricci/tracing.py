@@ -1,9 +1,10 @@
 """Traces: programs under construction while a Python function runs, and `bind`, which adds an equation to one.
 
 The innermost trace of a thread is the current one, and what is computed goes there. A value of a trace around it becomes
-one more parameter (a capture), which whoever emits the finished program passes. Arrays of NumPy are constants, except in
-`evaluate`: what is computed outside of any traced function is traced there too, with the arrays as parameters, and the
-numbers that the user gave (`given_numbers`), so that the same work on others of the same types is compiled once.
+one more parameter (a capture), which the code that emits the finished program passes. Arrays of NumPy are constants,
+except in `evaluate`: what is computed outside of any traced function is traced there too, with the arrays as
+parameters, and the numbers that the user gave (`given_numbers`), so that the same work on others of the same types is
+compiled once.
 """
 import contextlib
 
@@ -129,7 +130,7 @@ class Trace:
     # ---- operands ----
 
     def lift(self, x, dtype=None):
-        """`x` as a value of this trace; of `dtype` if it is no value."""
+        """`x` as a value of this trace; of `dtype` if it is not a value."""
         if isinstance(x, Value):
             return x if x._trace is self else self._capture(x)
         kind, shape, weak = type_of(x)

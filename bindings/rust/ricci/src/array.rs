@@ -94,7 +94,7 @@ impl Context {
     /// An array that shares the data of a DLPack tensor, which it takes over.
     ///
     /// # Safety
-    /// `tensor` must be a `DLManagedTensorVersioned` that nobody else owns, whose memory nobody changes meanwhile.
+    /// `tensor` must be a `DLManagedTensorVersioned` without another owner, whose memory does not change meanwhile.
     pub unsafe fn from_dlpack(&self, tensor: *mut sys::ricci_dlpack) -> Result<Array> {
         let mut raw = ptr::null_mut();
         check(sys::ricci_array_from_dlpack(sys::ricci_device_get(self.raw(), 0), tensor, &mut raw))?;
@@ -127,7 +127,7 @@ impl Array {
     pub fn dims(&self) -> Vec<i64> {
         self.ty().dims
     }
-    /// A DLPack tensor that shares the data (`DLManagedTensorVersioned`). Whoever takes it calls its deleter.
+    /// A DLPack tensor that shares the data (`DLManagedTensorVersioned`). The consumer calls its deleter.
     pub fn to_dlpack(&self) -> Result<*mut sys::ricci_dlpack> {
         let mut out = ptr::null_mut();
         check(unsafe { sys::ricci_array_to_dlpack(self.raw, &mut out) })?;

@@ -89,7 +89,7 @@ impl Call {
     /// The elements of argument `i`, row by row.
     ///
     /// # Panics
-    /// If there is no argument `i`, or its elements have another type.
+    /// If argument `i` does not exist, or its elements have another type.
     #[inline]
     #[track_caller]
     pub fn argument<T: Element>(&mut self, i: usize) -> &mut [T] {
@@ -100,7 +100,7 @@ impl Call {
     /// The elements of result `i`, as the last run wrote them.
     ///
     /// # Panics
-    /// If there is no result `i`, or its elements have another type.
+    /// If result `i` does not exist, or its elements have another type.
     #[inline]
     #[track_caller]
     pub fn result<T: Element>(&self, i: usize) -> &[T] {

@@ -231,7 +231,7 @@ where
 /// means the nearest branch.
 ///
 /// # Panics
-/// If there are no branches.
+/// If `branches` is empty.
 #[track_caller]
 pub fn switch<A, R>(index: &Value, branches: Vec<Branch<'_, A::To, R>>, operands: &A) -> R::To
 where

@@ -17,7 +17,7 @@ pub enum Code {
     DeadlineExceeded,
     /// There is nothing of that name.
     NotFound,
-    /// There is no memory for it, or it is too large.
+    /// It needs more memory than is free, or is too large.
     ResourceExhausted,
     /// Something else must come first.
     FailedPrecondition,

@@ -93,7 +93,7 @@ impl LibraryPlan {
     pub fn new(run: impl Fn(&LibraryCall<'_>) -> std::result::Result<(), String> + Send + Sync + 'static) -> LibraryPlan {
         LibraryPlan { run: Box::new(run), rows: 1, rows_each: 1, workspace: None, flops: 0 }
     }
-    /// Every result is `rows` equal parts, one after the other, and a call computes `each` of them (the last one fewer):
+    /// Every result is `rows` equal consecutive parts, and a call computes `each` of them (the last one fewer):
     /// the rows of a batch. Calls run at once, on many threads.
     #[must_use]
     pub fn rows(mut self, rows: usize, each: usize) -> LibraryPlan {
@@ -174,7 +174,7 @@ impl<'a> LibraryCall<'a> {
         let all = &self.planned.operands;
         let (t, n) = all.get(i).ok_or_else(|| format!("operand {}: there are {}", i, all.len()))?;
         expect_type::<T>("operand", i, t)?;
-        // SAFETY: the core gives an address for each operand, of elements of its type, which nobody writes meanwhile.
+        // SAFETY: the core gives an address for each operand, of elements of its type, which do not change meanwhile.
         unsafe {
             let at = *self.raw.r#in.add(i) as *const T;
             expect_aligned("operand", i, at)?;
@@ -246,7 +246,7 @@ fn expect_truth<T: Element>(i: usize, bytes: &[u8]) -> std::result::Result<(), S
 }
 /// Memory whose contents are undefined as a slice. A `bool` must not be anything else, so these are cleared.
 ///
-/// SAFETY: it is there, aligned, and of nobody else for `'a`.
+/// SAFETY: it is valid, aligned, and not accessed otherwise during `'a`.
 unsafe fn cleared<'a, T: Element>(at: *mut T, n: usize) -> &'a mut [T] {
     if T::DTYPE == types::BOOL {
         std::ptr::write_bytes(at, 0, n);

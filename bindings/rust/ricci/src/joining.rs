@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::operators::common;
 use crate::trace::{innermost, Value};
 
-/// The values one after the other along dimension `axis`, in which alone their sizes may differ.
+/// The values concatenated along dimension `axis`, in which alone their sizes may differ.
 ///
 /// # Panics
-/// If there are no values.
+/// If `values` is empty.
 #[track_caller]
 pub fn concatenate(values: &[&Value], axis: i64) -> Value {
     joined("concatenate", "dimension", values, axis)
@@ -15,7 +15,7 @@ pub fn concatenate(values: &[&Value], axis: i64) -> Value {
 /// Values of one shape next to each other along a new dimension `axis`.
 ///
 /// # Panics
-/// If there are no values.
+/// If `values` is empty.
 #[track_caller]
 pub fn stack(values: &[&Value], axis: i64) -> Value {
     joined("stack", "axis", values, axis)

@@ -133,7 +133,7 @@ impl Kernel {
     /// Operand `i`.
     ///
     /// # Panics
-    /// If there is no operand `i`, as [`result`](Kernel::result).
+    /// If operand `i` does not exist, as [`result`](Kernel::result).
     pub fn operand(&self, i: usize) -> KernelArray<'_> {
         let id = unsafe { sys::ricci_kernel_operand(self.raw, i as u32) };
         assert!(id != 0, "the operation has no operand {}", i);
@@ -148,7 +148,7 @@ impl Kernel {
     /// The type of result `i`.
     ///
     /// # Panics
-    /// If there is no result `i`.
+    /// If result `i` does not exist.
     pub fn result_type(&self, i: usize) -> Type {
         let id = unsafe { sys::ricci_kernel_array_type(self.raw, self.result(i).id) };
         self.context.type_of(id).expect("a result has a type of its context")

@@ -126,7 +126,7 @@ impl Kernel {
     /// The type of operand `i`.
     ///
     /// # Panics
-    /// If there is no operand `i`.
+    /// If operand `i` does not exist.
     pub fn operand_type(&self, i: usize) -> Type {
         let id = unsafe { sys::ricci_kernel_array_type(self.raw, sys::ricci_kernel_operand(self.raw, i as u32)) };
         assert!(id != 0, "the operation has no operand {}", i);

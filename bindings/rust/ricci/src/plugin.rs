@@ -33,7 +33,7 @@ unsafe fn empty<T>() -> T {
     all.assume_init()
 }
 
-/// Puts a rule that is no lowering into the row.
+/// Puts a rule other than a lowering into the row.
 fn set_rule(def: &mut sys::ricci_prim_def, rule: Rule) {
     match rule {
         Rule::Jvp => def.jvp = Some(rules::jvp),
@@ -209,7 +209,7 @@ pub unsafe fn enter(
     let api = (*host).api;
     if !sys::can_be_read(api) {
         let why = format!("plugin {}: compiled for another version of the ABI; rebuild it for this core", name);
-        // The functions of base.h lie before anything that moves.
+        // The functions of base.h come before anything that moves.
         return ((*api).status_make)(sys::RICCI_FAILED_PRECONDITION, why.as_ptr() as *const c_char, why.len());
     }
     sys::set_table(api);

@@ -123,7 +123,7 @@ fn a_context_of_its_own_is_as_before() -> Result<()> {
     Ok(())
 }
 
-/// Two vectors, one after the other; `shifted` says by how much the second one is, if it is not as it should be.
+/// Two vectors, concatenated; `shifted` says by how much the second one is, if it is not as it should be.
 struct Joined {
     shifted: Option<Vec<i64>>,
 }
