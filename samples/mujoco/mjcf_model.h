@@ -2,7 +2,7 @@
 //
 // A program holds the text itself and no name of something that the process has registered, so it saves, loads, hashes
 // and means the same everywhere. Text that names files would not, and is refused. So is a model whose state has parts
-// that are no operands of mujoco.step (plugin state, history of delays, plastic deformation, sleeping): the step would
+// that are not operands of mujoco.step (plugin state, history of delays, plastic deformation, sleeping): the step would
 // not be a function of its operands.
 #ifndef SAMPLES_MUJOCO_MJCF_MODEL_H_
 #define SAMPLES_MUJOCO_MJCF_MODEL_H_

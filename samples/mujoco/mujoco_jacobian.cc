@@ -2,9 +2,9 @@
 // controls (qpos, qvel, act, ctrl): the matrices A and B of mjd_transitionFD, with tangents of qpos in place of
 // velocities (position_map.h).
 //
-// Central differences of the engine, so their error is about 1e-9 where the motion is smooth, and there is no
-// derivative of them: a second derivative of mujoco.step is refused by the name of this operation. A matrix, not a
-// product with tangents, so that many tangents (a Jacobian, the rows of a batch) share it.
+// Central differences of the engine, so their error is about 1e-9 where the motion is smooth, and they have no
+// derivative: a second derivative of mujoco.step is refused by the name of this operation. A matrix, not a product with
+// tangents, so that many tangents (a Jacobian, the rows of a batch) share it.
 #include "engine_site.h"
 #include "mujoco_rows.h"
 #include "position_map.h"

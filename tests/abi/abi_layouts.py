@@ -2,8 +2,8 @@
 it is given: tests/abi/layout.c and tests/abi/releases/*.c, which bindings/spec writes, must compile.
 
 Options that change what a compiler may choose (short enums, packed structs, the sign of char) must change nothing: no
-layout depends on them. For 32 bits, which nobody runs, the headers must compile, without a library of C; layouts with
-pointers are others there.
+layout depends on them. For 32 bits, where Ricci does not run, the headers must compile, without a library of C; layouts
+with pointers are others there.
 """
 import concurrent.futures
 import os

@@ -101,7 +101,7 @@ class Tour {
     }
   }
 
-  // Where memory is the host's there are no streams to wrap.
+  // A device that shares the host's memory has no streams to wrap.
   ricci_status* Wrap(char* native, ricci_stream** out) {
     return ricci_stream_wrap(device_, host_memory_ ? nullptr : native, out);
   }

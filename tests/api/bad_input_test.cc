@@ -170,7 +170,7 @@ TEST_F(BadInput, UnknownPrimitive) {
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "frobnicate", 10, &p), RICCI_NOT_FOUND),
             "frobnicate: no such primitive; add the plugin that provides it");
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "Sin", 3, &p), RICCI_NOT_FOUND), "Sin: no such primitive; did you mean sin?");
-  // What the compiler makes of groups of equations is no primitive.
+  // The fusion that the compiler makes of a group of equations is not a primitive.
   EXPECT_EQ(ErrorOf(ricci_prim_find(ctx, "fusion", 6, &p), RICCI_NOT_FOUND),
             "fusion: no such primitive; add the plugin that provides it");
   EXPECT_EQ(p, 9u);

@@ -1,5 +1,5 @@
-// What can go wrong with devices, on `late`: the wrong memory, arrays or streams, calls of the backend that fail one
-// after the other.
+// What can go wrong with devices, on `late`: the wrong memory, arrays or streams, calls of the backend that fail in
+// turn.
 #include "support/devices.h"
 
 namespace ricci::testing { namespace {

@@ -32,7 +32,7 @@ inline std::vector<HostileCase> Named(std::vector<HostileCase> cases) {
 inline std::string NameOfCase(const ::testing::TestParamInfo<HostileCase>& info) { return info.param.name; }
 inline void PrintTo(const HostileCase& c, std::ostream* out) { *out << c.name; }
 
-// ---- texts that nobody can read ----
+// ---- texts that cannot be read ----
 
 struct BadText {
   std::string name;

@@ -1,4 +1,4 @@
-// The scripted row itself: each rule is called where the script says, and a row that does what it must is no error.
+// The scripted row itself: each rule is called where the script says, and a row that does what it must passes.
 #include "hostile_script.h"
 
 namespace ricci::testing {

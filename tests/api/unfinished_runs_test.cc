@@ -147,7 +147,7 @@ TEST_P(UnfinishedRuns, ManyThreadsEnqueueOnSharedArrays) {
   ricci_executable_release(x);
 }
 
-// Whoever waits for the last one learns of them all.
+// A wait for the last one reports all of them.
 TEST_P(UnfinishedRuns, AFailureOfARunThatNobodyAskedFor) {
   ricci_executable *checked = CompileText(kCheckedText), *add = CompileText(kAddText);
   ricci_array *a = Floats({1, -2, 3, 4}), *sum = nullptr;

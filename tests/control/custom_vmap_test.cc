@@ -117,7 +117,7 @@ TEST_F(CustomVmap, DerivativesOfTheBatchAreThoseOfTheRule) {
   // Of the second derivative the rule is asked for the same batch.
   const Program second = r.Vmap(r.Jvp(derivative, {1, 0, 0}), {0, 0, 0, 0}, {0, 0, 0, 0}, 3);
   Near(r.RunEverywhere(second, {x, {2, 2, 2}, ones, ones})[3], SinOf(x, -2));
-  // The values are no batch: the derivative is that of the body.
+  // The values are not batched: the derivative is that of the body.
   Near(r.RunEverywhere(r.Vmap(derivative, {-1, -1, 0}, {0, 0}, 3), {{0.3}, {2}, {1, 2, 3}})[1],
        {-2 * std::sin(0.3), -4 * std::sin(0.3), -6 * std::sin(0.3)});
   const Program sum = r.Parse(R"(
@@ -144,7 +144,7 @@ TEST_F(CustomVmap, InLoopsAndBranches) {
   const std::string head = "program f(%i: i32[], %x: f64[], %y: f64[]) { %r: f64[] = cond(%i, %x, %y) ";
   const Program cond = r.Parse(head + branches + " return %z }] return %r }");
   Near(r.RunEverywhere(r.Vmap(cond, {0, 0, 0}, {0}, 3), {{0, 1, 0}, x, ones})[0], {0.3, std::sin(0.5), 0.7});
-  // Elements that do not take the branch must not fail, so each runs by itself: there is no batch.
+  // Elements that do not take the branch must not fail, so each runs by itself, without a batch.
   const Program checked =
       r.Parse(head + branches +
               " %zero: f64[] = constant 0.0 %ok: bool[] = gt(%x, %zero)"

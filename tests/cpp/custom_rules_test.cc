@@ -179,7 +179,7 @@ TEST_F(CustomRules, CheckpointOptions) {
     for (size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++n;
     return n;
   };
-  // By default the inner sine is computed again, after a barrier; if it may be merged, there is no barrier.
+  // By default the inner sine is computed again, after a barrier; if it may be merged, without a barrier.
   EXPECT_EQ(count(text(checkpoint(f)), "prevent_cse=false"), 0);
   EXPECT_EQ(count(text(checkpoint(f, {.policy = "dots"})), "policy=\"dots\""), 1);
   EXPECT_EQ(count(text(checkpoint(f, {.policy = "nothing", .prevent_cse = false})), "prevent_cse=false"), 1);

@@ -31,7 +31,7 @@ struct Rocket : Body<T> {
   T fuel;
   int stages = 1;
 };
-// A class with private members, and one that is no template over its leaf alone.
+// A class with private members, and one that is not a template over its leaf alone.
 template <typename T>
 class Layer {
  public:

@@ -185,7 +185,7 @@ struct Table {
   std::vector<T> rotations, turns, chirp_turns, filter;
 };
 
-// Parts of lines, of `elements` each, side by side (`adjacent`) or one after the other.
+// Parts of lines, of `elements` each, interleaved (`adjacent`) or concatenated.
 struct Place {
   int64_t parts, elements, lines;
   bool adjacent;

@@ -26,7 +26,8 @@ uint64_t BitsOf(GemmType t, int v) {
 }
 
 // A matrix [outer, k] of small integers at some strides, with its values. In layouts 3 to 6 rows, steps or both are at
-// no single stride, so that a table holds their offsets; in 7 steps and in 8 rows lie in runs, as in convolutions.
+// no single stride, so that a table holds their offsets; in 7 steps and in 8 rows are in contiguous runs, as in
+// convolutions.
 struct Matrix {
   static constexpr int kLayouts = 9;
 

@@ -1,5 +1,5 @@
-// Entries of a cache whose checksum is right but whose tables are not: whoever wrote them knows the format. Each is a
-// status of the reader that names what is wrong, and a miss of the cache, after which the program is compiled.
+// Entries of a cache whose checksum is right but whose tables are not: their writer knows the format. Each is a status
+// of the reader that names what is wrong, and a miss of the cache, after which the program is compiled.
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -116,7 +116,7 @@ TEST(KeptDamage, ARandomMistakeIsAMiss) {
 }
 
 // The mistakes of someone who knows the checksum: the tables and the object that are read keep to their bounds. What
-// such code computes is up to whoever wrote it, so it is not run (ricci/cache.h).
+// such code computes is up to its writer, so it is not run (ricci/cache.h).
 TEST(KeptDamage, ReadersTrustNoChecksum) {
   std::mt19937 random(2);
   const std::vector<KeptProgram> programs = KeptPrograms();

@@ -138,7 +138,7 @@ TEST(KeptExecutables, ProfilesNameStepsAndLines) {
   }
 }
 
-// The message where there is no memory for a run.
+// The message if a run gets no memory.
 std::string WithoutMemory(Host& host, const KeptProgram& e) {
   const Program f = host.runner().Parse(e.text);
   ricci_executable* x = nullptr;

@@ -149,7 +149,7 @@ TEST(Profile, LoopsReportEachTrip) {
   }
 }
 
-// Code that could report, and code that cannot, run alike when nobody listens; results do not depend on it.
+// Code that could report, and code that cannot, run alike without a profile; results do not depend on it.
 TEST(Profile, NothingIsReportedUnasked) {
   ProgramRunner r;
   const Program f = r.Parse(kSines);

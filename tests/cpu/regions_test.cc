@@ -51,7 +51,7 @@ TEST(Regions, ValuesOfEveryType) {
   }
 }
 
-// Lanes leave the loop one by one and take different branches in it; a reduction, a private array.
+// Lanes leave the loop at different times and take different branches in it; a reduction, a private array.
 TEST(Regions, WithinLoopsAndBranches) {
   ExpectSameInRegions(
       Mapped("f32[20]",

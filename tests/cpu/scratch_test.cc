@@ -1,4 +1,4 @@
-// Private arrays that do not fit the stack lie in scratch. A lower bound puts all arrays there, so that small bodies
+// Private arrays that do not fit the stack are in scratch. A lower bound puts all arrays there, so that small bodies
 // test what otherwise only large ones would: loops one after another, code that is made once for each piece of the
 // domain, reductions whose body occurs several times in the code.
 #include <sstream>

@@ -61,7 +61,7 @@ void ExpectSameBits(const std::string& text, size_t elements) {
 }
 
 // %NAME = the first of x, f(x), f(f(x)), ... that is below `limit`, and how many steps that takes. Lanes leave the loop
-// one by one.
+// at different times.
 std::string Halving(const std::string& name, const std::string& x, const std::string& limit) {
   return "%" + name + "_z: i32[] = constant 0 %" + name + "_n: i32[], %" + name + ": f32[] = while(" + limit + ", %" +
          name + "_z, " + x +
@@ -98,7 +98,7 @@ TEST(SharedParts, PrivateArrays) {
   ExpectSameBits(InLanes("f32[20]", body + "return %v9"), 35 * 20);
 }
 
-// In a branch that some lanes take, in a loop that they leave one by one, and at the top.
+// In a branch that some lanes take, in a loop that they leave at different times, and at the top.
 TEST(SharedParts, UnderMasks) {
   const std::string two = Halving("a", "%v", "%l") + Halving("b", "%a", "%l") + Halving("c", "%w", "%l") +
                           "%d: f32[] = add(%b, %c) %e: f32[] = sub(%d, %a)\n";

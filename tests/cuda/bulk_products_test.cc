@@ -105,7 +105,7 @@ TEST_F(BulkProducts, AddressesThatAreNotAligned) {
   }
 }
 
-// A short dimension of the sum is written out: two products for each trip, one after the other through the same places.
+// A short dimension of the sum is written out: two products for each trip, in sequence, through the same places.
 TEST_F(BulkProducts, SeveralProducts) {
   CheckAll(true);
   ExpectCopies(Of(R"(program f(%x: T[48,K,2,R], %y: T[48,K,2,C]) {

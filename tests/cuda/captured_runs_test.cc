@@ -215,7 +215,7 @@ TEST_F(CapturedRuns, ARunInAnotherStreamEndsBefore) {
   ASSERT_TRUE(Ok(call->Enqueue(stream_)));
   EXPECT_EQ(graph->Launch(theirs_), 0);
   EXPECT_EQ(call->Read(), OnRef(kSteps, {Ramp(1), Ramp(2)}));
-  OfStandin<void()>("ricci_standin_run")();  // what nobody waits for, too
+  OfStandin<void()>("ricci_standin_run")();  // unawaited work, too
 }
 
 TEST_F(CapturedRuns, InEachModeAndOnAnotherThread) {

@@ -93,7 +93,7 @@ TEST_F(CudaOptions, AllPlacesAreNamed) {
   EXPECT_NE(error.find("none of these can be opened: /no/a, /no/b;"), error.npos) << error;
 }
 
-// A library that is no compiler, or lacks a part of it, is no reason not to look on.
+// After a library that is not a compiler, or lacks a part of one, the search goes on.
 TEST_F(CudaOptions, TheNextCompilerIsTaken) {
   std::string error;
   EXPECT_NE(cuda::OpenCompiler({"/no/a", "libm.so.6", RICCI_STANDIN}, error), nullptr) << error;

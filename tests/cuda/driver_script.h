@@ -2,8 +2,8 @@
 //
 // Names are those of streams s, t and u, of memory a and b, and of what a script makes itself. Memory is 64 bytes.
 //
-//   new M S, free M S          memory of the stream-ordered pool, which counts as written; raw M S: of which nobody
-//                              has written any
+//   new M S, free M S          memory of the stream-ordered pool, which counts as written; raw M S: unwritten
+//                              memory
 //   pin M, unpin M             pinned memory
 //   reads|writes|adds M S      a kernel; set M S: a memset; copy|peer TO FROM S: copies
 //   put M S, get M S           copies from and to memory of the host that is M's; put M S P: from pinned memory

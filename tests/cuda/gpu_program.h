@@ -26,7 +26,7 @@ inline ricci_device* GpuOf(ricci_ctx* ctx, uint32_t ordinal = 0) {
 
 class GpuProgram {
  public:
-  // `profiled`: its runs report their steps, which nobody looks at.
+  // `profiled`: its runs report their steps, which the test ignores.
   explicit GpuProgram(ricci_device* device, bool profiled = false) : device_(device), profiled_(profiled) {
     profile_.hdr.size = sizeof profile_;
     profile_.span = [](void*, const ricci_span*) {};

@@ -131,7 +131,7 @@ TEST_F(Graphs, ABoundCallIsOneLaunch) {
   EXPECT_EQ(p.Results(), Wanted(Some(1), Some(2)));
 }
 
-// Nobody sets or reads the word of failed checks, which the kernel does not have.
+// No node sets or reads the word of failed checks, since the kernel has none.
 TEST_F(Graphs, AProgramOfOneKernelIsOneNode) {
   GpuProgram f(gpu_);
   ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), "program f(%x: f32[48]) {\n  %y: f32[48] = exp(%x)\n  return %y\n}")));
@@ -252,7 +252,7 @@ TEST_F(Graphs, ThreadsRunOneProgramAtOnce) {
   EXPECT_LE(CountOf(Calls(), "cuGraphInstantiate"), 3);
 }
 
-// When all graphs are in flight, the steps of more runs go one by one; later runs find the graphs again.
+// When all graphs are in flight, further runs issue their steps individually; later runs find the graphs again.
 TEST_F(Graphs, ManyRunsInFlight) {
   constexpr int kRuns = 40, kGraphs = 16;
   OfStandin<void(int)>("ricci_standin_asking_takes_time")(0);

@@ -107,7 +107,7 @@ TEST_F(KeptRows, WhatIsExpensive) {
   EXPECT_EQ(Run(f, "cuda", {}), Run(f, "cuda", {.shift = 1}));
 }
 
-// An operand that all trips share is no element of the row.
+// An operand that all trips share is not an element of the row.
 TEST_F(KeptRows, OperandsOfRows) {
   const Program f = Of(R"(program f(%x: T[R,N], %g: T[R], %v: T[N]) {
   %h: T[R,N] = broadcast_in_dim(%g) shape=[R,N] broadcast_dimensions=[0]

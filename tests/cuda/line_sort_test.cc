@@ -84,7 +84,7 @@ TEST_F(LineSortOnGpu, SeveralKeysOfSeveralTypes) {
   runner_.RunEverywhere(f, {Shuffled(3000, 3), Shuffled(3000, 5), Shuffled(3000, 4)});
 }
 
-// By the real part, then by the imaginary one; of each what is no number comes last, and both zeros are one.
+// By the real part, then by the imaginary one; of each NaN comes last, and both zeros are one.
 // With what aligns the words of a key: a struct of six, three of 8 bytes each after one of 4, has 48.
 TEST(LineSortSizes, AKeyIsAsLargeAsTheCompilerMakesIt) {
   for (const auto& [keys, bytes] : {std::pair<std::vector<uint32_t>, int64_t>{

@@ -82,7 +82,7 @@ TEST_F(LocalMemory, LongArraysAreInMemory) {
   expect("f64", 3, 30001, true);
 }
 
-// Neighbours turn neighbouring lines: what they access of their arrays lies side by side, 8 f32 in a sector.
+// Neighbours turn neighbouring lines: the elements that they access of their arrays are adjacent, 8 f32 in a sector.
 TEST_F(LocalMemory, NeighboursAccessNeighbours) {
   GpuProgram f(GpuOf(runner_.ctx()));
   ASSERT_TRUE(Ok(f.Compile(runner_.ctx(), TurnedText("f32", 64, 600))));

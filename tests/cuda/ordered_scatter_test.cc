@@ -1,4 +1,4 @@
-// Scatters of many updates, sorted by element: the same bytes as on `ref`, which makes them one after the other.
+// Scatters of many updates, sorted by element: the same bytes as on `ref`, which makes them in sequence.
 #include "cuda/same_bytes.h"
 
 namespace ricci::testing { namespace {
@@ -153,7 +153,7 @@ TEST_F(OrderedScatter, OfComplexNumbers) {
   EXPECT_EQ(Sources(of("scatter-mul")), 0u);
 }
 
-// Infinities, what is no number, and zeros of both signs. Which NaN comes out is not said, so all become one.
+// Infinities, NaN, and zeros of both signs. Which NaN comes out is not said, so all become one.
 TEST_F(OrderedScatter, OfUnusualNumbers) {
   for (const char* row : {"scatter-add", "scatter-min", "scatter-max", "scatter-mul", "scatter"}) {
     SCOPED_TRACE(row);

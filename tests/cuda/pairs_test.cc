@@ -151,7 +151,7 @@ TEST_F(FloatsOf8Bits, BesideOtherReaders) {
 })"));
 }
 
-// What is computed one by one between pairs: in f32, conditions, other types, numbers of elements.
+// Values computed individually between pairs: in f32, conditions, other types, numbers of elements.
 TEST_F(Pairs, BesideOtherOperations) {
   for (const char* type : {"bf16", "f16"}) {
     ExpectPairs(Of(R"(program f(%x: T[N], %y: T[N], %p: bool[N], %z: f32[N], %i: i32[N]) {
@@ -189,7 +189,7 @@ TEST_F(Pairs, BesideOtherOperations) {
                  "", 1 << 17));
 }
 
-// One value for all of a group, and elements that are no neighbours.
+// One value for all of a group, and elements that are not adjacent.
 TEST_F(Pairs, OtherOperands) {
   for (const char* type : {"bf16", "f16"}) {
     ExpectPairs(Of(R"(program f(%x: T[1024,N], %c: T[N], %r: T[1024], %s: T[], %z: T[1024,N]) {

@@ -153,7 +153,7 @@ TEST_F(PartRuns, OtherArgumentsChangeNodes) {
   for (ricci_array* a : kept) ricci_array_release(a);
 }
 
-// When all graphs are in flight, the steps of more runs go one by one.
+// When all graphs are in flight, further runs issue their steps individually.
 TEST_F(PartRuns, ManyInFlight) {
   constexpr int kRuns = 20, kWithGraphs = 16;
   OfStandin<void(int)>("ricci_standin_asking_takes_time")(0);
@@ -197,7 +197,7 @@ TEST_F(PartRuns, WithinALoopOfTheHost) {
   EXPECT_EQ(CountOf(calls, "cuGraphLaunch"), 1 + 4) << "trips";
 }
 
-// Its trips are known, so that nobody asks the device for them, in whatever order that goes on.
+// Its trips are known, so the host does not ask the device for them, in whatever order that goes on.
 TEST_F(PartRuns, ALoopOfKnownTripsIsNotWaitedFor) {
   GpuProgram f(GpuOf(r_.ctx()));
   ASSERT_TRUE(Ok(f.Compile(r_.ctx(), ScanOf("test.copy"))));
@@ -302,7 +302,7 @@ TEST_F(KnownTrips, EndWithACallOfTheDriverThatFails) {
   EXPECT_GE(refused, kTrips);
 }
 
-// The device decides about it, and nobody waits.
+// The device decides about it, and the host does not wait.
 TEST_F(PartRuns, ALoopBesideACall) {
   GpuProgram f(GpuOf(r_.ctx()));
   const std::string text = LoopBesideCall();

@@ -91,7 +91,7 @@ TEST_F(PlanGraphs, NoSteps) {
   EXPECT_EQ(g.users, (Lists{{}, {}})) << "the arena, the word of failed checks";
 }
 
-// Nobody sets or reads the word of failed checks.
+// No node sets or reads the word of failed checks.
 TEST_F(PlanGraphs, AKernelWithoutChecksIsOneNode) {
   has_checks_ = false;
   plan_.n_inputs = plan_.n_outputs = 1;
@@ -167,7 +167,7 @@ TEST_F(PlanGraphs, ALoopHasItsBodyAndAsksAgain) {
   EXPECT_EQ(g.users, (Lists{{1, 5}, {8}, {1, 2, 3, 5, 6, 7, 8}, {0, 1, 2, 5, 6, 9}})) << "input, output, arena, checks";
 }
 
-// All are decided before one runs, since it may write over the number; one without steps is no node.
+// All are decided before one runs, since it may write over the number; one without steps gets no node.
 TEST_F(PlanGraphs, ABranchBeginsAfterAllAreDecided) {
   const cuda::PlanGraph g = MakeCase();
   EXPECT_EQ(

@@ -101,7 +101,7 @@ TEST_F(SimulatedGpu, LongReductionsTakeTwoLaunches) {
         "program f(%x: f64[3,9001]) {\n  %a: f64[3,9001] = abs(%x)\n  %m: f64[3] = reduce_max(%a) axes=[1]\n"
         "  return %m\n}",
         {Ramp(27003)}, "2 parts");
-    // In a loop, whose steps are issued one by one.
+    // In a loop, whose steps are issued individually.
     expect(R"(program f(%x: f32[20000]) {
   %k: i32[] = constant 3
   %n: i32[], %y: f32[20000] = while(%k, %x) cond_nconsts=0 body_nconsts=0 cond=program(%i: i32[], %v: f32[20000]) {

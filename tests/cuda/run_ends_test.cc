@@ -1,4 +1,4 @@
-// Ends of runs, which are events: nobody is called, and whoever sees that one has come reports it.
+// Ends of runs, which are events: without callbacks, the thread that sees that one has completed reports it.
 #include <thread>
 
 #include "cuda/bare_driver.h"
@@ -95,7 +95,7 @@ TEST_F(RunEnds, InAnyOrder) {
     outs.push_back(f.TakeOut());
     ricci_stream_release(stream);
   }
-  for (const size_t i : {5u, 0u, 3u, 1u, 4u}) {  // nobody waits for one
+  for (const size_t i : {5u, 0u, 3u, 1u, 4u}) {  // all without a wait
     float got = 0;
     EXPECT_TRUE(Ok(ricci_array_copy_to_host(outs[i][0], &got, sizeof got)));
     EXPECT_EQ(got, 6);
@@ -119,7 +119,7 @@ TEST_F(RunEnds, AskingReports) {
   EXPECT_EQ(CountOf(Calls(), "cuEvent"), 0) << "it is known";
 }
 
-// All get the same, whoever reports it.
+// All get the same, whichever thread reports it.
 TEST_F(RunEnds, ThreadsWaitForOneRun) {
   GpuProgram f(gpu_);
   Compile(f, kChecked, {{-5}});

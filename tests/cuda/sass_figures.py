@@ -83,7 +83,7 @@ def target_of(op, operands):
 
 def apart(listing):
     """Places of what only warps that have diverged run: from the label that a BRA.DIV goes to, up to the next one that
-    others go to. It returns by a branch, which is no loop."""
+    others go to. It returns by a branch, which is not a loop."""
     diverged = {target_of(op, rest) for op, rest in listing if op.startswith("BRA.DIV")}
     others = {target_of(op, rest) for op, rest in listing if op != "label" and not op.startswith("BRA.DIV")}
     out, inside, last = set(), False, None

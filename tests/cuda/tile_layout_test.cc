@@ -85,8 +85,8 @@ TEST(TileLayout, TensorCoresReadOtherElementsAlongTheSum) {
   }
 }
 
-// Where wgmma looks for an element: lines one after the other, of panels too, bits 4 to 6 of an address by 7 to 9, as
-// many as a line has.
+// Where wgmma looks for an element: lines in sequence, of panels too, bits 4 to 6 of an address by 7 to 9, as many as a
+// line has.
 int64_t PlaceForWgmma(const TileLayout& layout, int64_t line, int64_t inner) {
   const int64_t of_line = layout.of_line(),
                 at = 2 * (inner / of_line * layout.lines * of_line + line * of_line + inner % of_line);

@@ -58,7 +58,7 @@ class TilesAtAnyAddress : public Tiles {
       for (const uint64_t shift : {1, 4}) ExpectSameBytes(f, {.shift = shift, .again = true});
     }
   }
-  // Of odd sizes elements are accessed one by one: there is one function for all addresses.
+  // Of odd sizes elements are accessed individually: one function serves all addresses.
   void ExpectOneFunction(const std::string& type, const std::string& sum) {
     for (const bool turned : {false, true}) {
       const Program f = Of(Product(turned, turned), {67, 65, 33}, type, sum);

@@ -1,5 +1,5 @@
-// Memory of a device that nobody has written: the simulated GPU reports who reads it, a kernel with its line or a copy
-// to the host, and nothing for the right twin of each mistake.
+// Unwritten memory of a device: the simulated GPU reports who reads it, a kernel with its line or a copy to the host,
+// and nothing for the right twin of each mistake.
 #include <gtest/gtest.h>
 
 #include "cuda/driver_script.h"
@@ -46,7 +46,7 @@ TEST(UnwrittenMemory, OfStepsIsReported) {
   }
 }
 
-// Bodies of kernels of 64 threads: `a` has as many numbers, all written; of `c` nobody has written any.
+// Bodies of kernels of 64 threads: `a` has as many numbers, all written; all of `c` are unwritten.
 constexpr Planted kBodies[] = {
     {"HalfOfTheNumbers", "thread 0 of block 0 reads 4 bytes at argument 1 + 0 of 256 (ricci.cu:8)",
      "if (t % 2 == 1) c[t] = a[t]; a[t] = c[t];", "c[t] = a[t]; a[t] = c[t];"},

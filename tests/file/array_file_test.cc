@@ -58,7 +58,7 @@ TEST(ArrayFile, NpyAsNumPyWritesIt) {
 TEST(ArrayFile, FortranOrderAndBigEndianAreConverted) {
   const FileArray a = Only(Npy(Dict(">u2", "True", "(2, 3)"), std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12)));
   EXPECT_EQ(a.data, std::string_view("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
-  // The parts of a complex number are swapped one by one.
+  // The parts of a complex number are swapped separately.
   EXPECT_EQ(Only(Npy(Dict(">c8", "False", "(1,)"), "abcdefgh")).data, "dcbahgfe");
   EXPECT_EQ(Only(Npy(Dict("|u1", "True", "(2, 1, 2)"), "abcd")).data, "acbd");
 }
@@ -217,7 +217,7 @@ TEST(ArrayFile, WrongDeflatedNpzIsNamed) {
   EXPECT_EQ(ErrorOf(CompressedWith(1, 600)), damaged + "is outside of it");
   EXPECT_EQ(ErrorOf(CompressedWith(2, 151)), damaged + "is not 151 bytes in deflated form");
   EXPECT_EQ(ErrorOf(CompressedWith(2, 0)), damaged + "is not 0 bytes in deflated form");
-  // 85 bytes are never the deflated form of so much, so there is no memory for it.
+  // 85 bytes are never the deflated form of so much, so it gets no memory.
   EXPECT_EQ(ErrorOf(CompressedWith(2, 4000000000)), damaged + "is not 4000000000 bytes in deflated form");
 }
 

@@ -173,7 +173,7 @@ TEST_F(ProgramFileTest, FilesOnDisk) {
             "/: cannot be read: Is a directory");
 }
 
-// What is no file of its own stays what it is: a link leads to the new file, a pipe and a device get the bytes.
+// A path that is not a regular file keeps its kind: a link leads to the new file, a pipe and a device get the bytes.
 TEST_F(ProgramFileTest, LinksPipesAndDevices) {
   const std::string path = ::testing::TempDir() + "ricci_special_file_test." + std::to_string(::getpid());
   const std::string link = path + ".link", pipe = path + ".pipe";

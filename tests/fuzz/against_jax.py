@@ -150,7 +150,7 @@ def evaluate(programs, results, first, most):
     `begins`, and then `passed over` and why, or `has results`. Returns the number of errors of this evaluator."""
     errors = written = 0
     report = os.fdopen(os.dup(1), 'w', buffering=1)
-    os.dup2(2, 1)  # what LAPACK prints there is no line of ours
+    os.dup2(2, 1)  # LAPACK's own output there is not one of our lines
     with open(results, 'ab') as out:
         for n, case in enumerate(read_cases(programs.read_bytes())):
             if n < first:

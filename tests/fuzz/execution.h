@@ -40,7 +40,7 @@ class Compiled {
   RunResult RunInPlace(const std::vector<Bytes>& inputs) const;
   // With arrays; the donated ones are consumed.
   RunResult RunOnArrays(const std::vector<Bytes>& inputs) const;
-  // On a device with time of its own: a few runs are under way at once, some in one stream, and arguments lie on any
+  // On a device with time of its own: a few runs are under way at once, some in one stream, and arguments are on any
   // device. All that are read, in any order, must give the same bits, and all make the same calls of the host; the last
   // one consumes the donated arguments. On a GPU some are not waited for before the context goes.
   RunResult RunUnderWay(const std::vector<Bytes>& inputs, Dice dice) const;

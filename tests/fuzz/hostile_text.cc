@@ -202,7 +202,7 @@ class Hostile {
   Program Transformed(const Program& p) {
     try {
       const auto params = ParamsOf(ctx_.get(), p.get()), results = ResultsOf(ctx_.get(), p.get());
-      // There is no forward mode through custom_vjp.
+      // custom_vjp does not support forward mode.
       const bool forward = !RowsOf(p).contains("custom_vjp");
       const Mask floating = SomeFloating(dice_, params);
       switch (dice_.Below(4)) {

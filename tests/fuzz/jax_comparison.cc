@@ -79,7 +79,7 @@ void WriteCase(std::ofstream& out, ricci_ctx* ctx, uint64_t seed, const JaxCase&
   out << "end\n";
 }
 
-// The arrays of JAX, or why they are no results of the program.
+// The arrays of JAX, or why they are not results of the program.
 RunResult ArraysOf(const replay::Case& c, const JaxCase& jax, const std::vector<ArrayType>& types) {
   if (c.results.size() != types.size() + jax.left_out)
     return {{}, Text(c.results.size(), " results, not ", types.size() + jax.left_out), 0};

@@ -158,7 +158,7 @@ class Reader:
 
 
 def storage(dtype):
-    """How elements lie in memory; of a key its 64 bits."""
+    """The memory layout of elements; of a key its 64 bits."""
     return np.dtype(np.uint64) if dtype == 'key' else DTYPES[dtype]
 
 

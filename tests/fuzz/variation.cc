@@ -12,7 +12,7 @@ bool HasFloats(const std::vector<ArrayType>& types) {
 // Each gives null if it does not apply.
 Program Jvp(ricci_ctx* ctx, Dice& dice, const Program& p) {
   const Mask active = SomeFloating(dice, ParamsOf(ctx, p.get()));
-  // There is no forward mode through custom_vjp.
+  // custom_vjp does not support forward mode.
   return active.empty() || RowsOf(p).contains("custom_vjp") ? Program() : JvpOf(p, active);
 }
 Program Backward(ricci_ctx* ctx, Dice& dice, const Program& p) {

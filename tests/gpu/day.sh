@@ -58,7 +58,7 @@ has() { command -v "$1" >/dev/null; }
 ulimit -c 0
 # Every process makes a context on each GPU that it sees.
 export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}
-# A GPU that nobody has open is set up again for the next process, which takes a second or two.
+# A GPU that no process has open is set up again for the next process, which takes a second or two.
 for device in /dev/nvidia[0-9]*; do
   [ ! -c "$device" ] || ! (: <>"$device") 2>/dev/null || exec {held}<>"$device"
 done

@@ -1,8 +1,9 @@
 """Times of measured programs and the rates that they mean: times.py PROGRAMS FOLDER
 
-FOLDER/order has their names. FOLDER/NAME.bench is what `ricci bench` said of runs that the host waits for one by one,
-NAME.inflight the same of runs in flight, with the time on the device by events, NAME.trace.json what `ricci run --profile`
-wrote: the device's own times of its steps. Bytes and operations are in the first line of each program.
+FOLDER/order has their names. FOLDER/NAME.bench is what `ricci bench` said of runs that the host waits for in turn,
+NAME.inflight the same of runs in flight, with the time on the device by events, NAME.trace.json what
+`ricci run --profile` wrote: the device's own times of its steps. Bytes and operations are in the first line of each
+program.
 """
 import json
 import math

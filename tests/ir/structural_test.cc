@@ -55,7 +55,7 @@ TEST_F(StructuralTest, AttributesCountByNameInAnyOrder) {
   ExpectSame(text(base::Cat("body=", body)), text(base::Cat("branches=[", body, "]")), false);
 }
 
-// Equations one by one, as cse asks.
+// Single equations, as cse asks.
 TEST_F(StructuralTest, OperationsCountWithoutOperands) {
   const ir::ProgramRef p = Parse(
       "program a(%x: f32[2], %z: f32[2]) { %a: f32[2] = mix(%x) axes=[0] %b: f32[2] = mix(%z) axes=[0]"

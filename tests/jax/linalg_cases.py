@@ -100,7 +100,7 @@ def lu(file):
             modes = {'f32': 'nfrv', 'f64': 'nfrvFRJ', 'c128': 'nfr'}[dtype]
             primitive(file, 'lu', {}, fn, apart(dtype, shape), label=f'({shape})', modes=modes if small else 'n',
                       tolerance=Close(100, 4.0), derivative=Close(1000, 10.0))
-    # A column below a NaN pivot is left out: OpenBLAS does not divide it, which is no rule to follow.
+    # A column below a NaN pivot is left out: OpenBLAS does not divide it, which is not a rule to follow.
     nan, inf = np.nan, np.inf
     for special in ([[1, 2], [nan, 3]], [[1, 2, 3], [4, 1, 5], [nan, 2, 1]], [[0, 1], [0, 2]], [[1, 1], [-1, 2]],
                     [[0, 1, 2], [0, 3, 4], [0, 5, 6]], [[inf, 1], [2, 3]], [[1, 2], [inf, 3]], [[2, 1], [2, 1]],

@@ -178,7 +178,7 @@ QUANTIZED = [
 
 
 def quantized_products(file):
-    """jax.nn.scaled_dot_general on the formula of scaled_matmul, of which there is no CPU implementation."""
+    """jax.nn.scaled_dot_general on the formula of scaled_matmul, which has no CPU implementation."""
     def product(x, y, s, t, preferred_element_type=np.float32):
         scaled = lambda a, b: a.astype(np.float32) * jnp.repeat(b.astype(np.float32), a.shape[-1] // b.shape[-1], -1)
         return jnp.einsum('bmk,bnk->bmn', scaled(x, s), scaled(y, t)).astype(preferred_element_type)

@@ -1,9 +1,9 @@
 // ricci_point_programs: prints programs of functions of the C++ binding, which points_cases.py compares with JAX.
 //
 // Each line of the standard input asks for one: NAME ROWS TYPE..., with types such as f64[3]. The program has operands
-// of these types; with ROWS above 0 each operand is that many of them one after the other (f64[ROWS,3]), and the
-// function is applied to each by itself, so that nothing of it is a batch. The answer is `program BYTES` and the text;
-// with a name that is not in the tables, `none`.
+// of these types; with ROWS above 0 each operand is that many of them, stacked (f64[ROWS,3]), and the function is
+// applied to each by itself, so that nothing of it is a batch. The answer is `program BYTES` and the text; with a name
+// that is not in the tables, `none`.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
-"""Programs of the functions of point_rows.py, as each binding makes them: of one point, and of all points one after the
-other, so that nothing of it is a batch. (Elementwise functions take all points as one array.)"""
+"""Programs of the functions of point_rows.py, as each binding makes them: of one point, and of all points in sequence,
+so that nothing of it is a batch. (Elementwise functions take all points as one array.)"""
 import os
 import pathlib
 import subprocess

@@ -1,7 +1,7 @@
 """Derivatives at hard points: the table of point_rows.py, each row as the programs of our bindings against JAX.
 
 JAX computes one thing per row: values, gradient, and the tangents of both (jvp of vjp), at each point. The replays of a
-row are jvp, vjp and jvp of vjp of all points one after the other, and the same in a batch, before and after which the
+row are jvp, vjp and jvp of vjp of all points in sequence, and the same in a batch, before and after which the
 derivative is taken: all must give these numbers, so a batch changes no value. What is left out is in point_gaps.py, with the reason.
 """
 import os

@@ -79,7 +79,7 @@ class Text:
         return self.one('select_n', [self.one(prim, [x, y], x, dtype='bool'), zero, like], like)
 
     def times_powers(self, x, exponents):
-        """x with its first dimension multiplied by powers of two, which may lie beyond those of its dtype."""
+        """x with its first dimension multiplied by powers of two, which may exceed those of its dtype."""
         real = PARTS.get(x.dtype, x.dtype)
         for half in ([e // 2 for e in exponents], [e - e // 2 for e in exponents]):
             powers = Array(f'%{self.count}', real, (len(half),))

@@ -36,7 +36,7 @@ def share_of_commit():
 # ---- fingerprints ----
 def rounded(x):
     """The elements in units of about 2^-20 of the largest: what a NumPy of another processor computes in another way, in
-    the last place, is the same. (The unit changes at powers of two over 1.3, which are no numbers that occur.)"""
+    the last place, is the same. (The unit changes at powers of two over 1.3, which do not occur.)"""
     x = np.asarray(x).reshape(-1)
     if x.dtype.kind in 'biu':
         return x

@@ -2,7 +2,7 @@
 
 Left out is what XLA computes otherwise than ml_dtypes does (f4 of NaN, integers of the greatest f4), its flushing of
 small numbers of f8e8m0fnu to zero, thus NaN, its nextafter, which takes the top bit for a sign, reductions of f8e8m0fnu, which
-start with a zero there, and functions whose steps XLA rounds to f4 or f8e8m0fnu one by one.
+start with a zero there, and functions of which XLA rounds each step to f4 or f8e8m0fnu.
 """
 import jax
 import jax.numpy as jnp

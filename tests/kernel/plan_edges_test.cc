@@ -83,7 +83,7 @@ TEST(PlanEdges, ReadersWaitForWritersAndWritersForReaders) {
   t.Kernel({{a, kRead}, {b, kWrite}});
   t.Kernel({{a, kRead}, {c, kWrite}});
   t.Kernel({{in, kRead}, {a, kWrite}});  // after both readers, so after the writer too
-  t.Kernel({{in, kRead}, {a, kWrite}});  // nobody read it in between
+  t.Kernel({{in, kRead}, {a, kWrite}});  // it was not read in between
   EXPECT_EQ(t.Find(), (Edges{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}));
 }
 

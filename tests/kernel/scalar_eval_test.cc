@@ -175,7 +175,7 @@ TEST(ScalarEval, Identities) {
   EXPECT_EQ(IdentityOf(RICCI_S_AND, RICCI_BOOL), 1u);
   EXPECT_EQ(IdentityOf(RICCI_S_MIN, RICCI_BOOL), 1u);
   EXPECT_EQ(IdentityOf(RICCI_S_MUL, RICCI_BF16), EncodeFloat(RICCI_BF16, 1));
-  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E4M3FN), 0xfeu);  // the greatest magnitude: there is no infinity
+  EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E4M3FN), 0xfeu);  // the greatest magnitude: without infinity
   EXPECT_EQ(IdentityOf(RICCI_S_MIN, RICCI_F8E4M3FN), 0x7eu);
   EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E5M2), 0xfcu);
   EXPECT_EQ(IdentityOf(RICCI_S_MAX, RICCI_F8E8M0FNU), 0u);  // and no sign
@@ -202,7 +202,7 @@ TEST(ScalarEval, NextAfterOfTinyFloats) {
   EXPECT_EQ(next(RICCI_F8E5M2, 0x7b, 0x7c), 0x7cu);  // infinity
   EXPECT_EQ(next(RICCI_F8E5M2, 0x7c, 0x00), 0x7bu);
   EXPECT_EQ(next(RICCI_F8E5M2, 0x7d, 0x00), 0x7eu);     // NaN
-  EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x00, 0x05), 0x01u);  // 2^-127 is no zero
+  EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x00, 0x05), 0x01u);  // 2^-127 is not zero
   EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x05, 0x00), 0x04u);
   EXPECT_EQ(next(RICCI_F8E8M0FNU, 0x05, 0xff), 0xffu);  // NaN
   EXPECT_EQ(next(RICCI_F4E2M1FN, 0x8, 0x7), 0x1u);

@@ -93,7 +93,7 @@ TEST_F(WindowValues, ByProgram) {
              {0.875, 0.875});
 }
 
-// (a, b) is x -> a x + b, and these are done one after the other. A batch of initial values goes another way.
+// (a, b) is x -> a x + b, and these are composed in order. A batch of initial values goes another way.
 TEST_F(WindowValues, AnAssociativeProgramNeedNotCommute) {
   const ArrayType scalar = bench_.Type(DType::kF64, {}), seven = bench_.Type(DType::kF64, {7});
   const Program then = bench_.Trace({4, scalar}, [](const Values& in) {

@@ -45,7 +45,7 @@ const Case kCases[] = {
        return All(value, slope);
      },
      256},
-    // A filter: predictions and corrections of a state by measurements, one after the other.
+    // A filter: predictions and corrections of a state by a sequence of measurements.
     {"lax.scan(lambda c, z: (lambda pp: (lambda k: ((c[0] + k * (z - c[0]), (1 - k) * pp), c[0] + k * (z - c[0])))(pp "
      "/ (pp + "
      "0.5)))(c[1] + 0.1), (w, w), s)",
@@ -202,7 +202,7 @@ const Case kCases[] = {
                   matmul(g.h, transpose(g.h)), mean(g.i, 0), where(g.b, g.h, g.i), index(g.l, {0}) * g.w, g.d + g.x,
                   g.z + g.d);
      }},
-    // Elements that are no numbers.
+    // Elements that are NaN.
     {"(jnp.nanmedian(n, 1), jnp.nan_to_num(n, nan=7, posinf=8), jnp.nanargmax(jnp.where(jnp.isinf(n), 0, n), 1), "
      "jnp.sort(n, 1), "
      "jnp.maximum(n, 0), jnp.fmax(n, 0), jnp.sign(n), jnp.clip(n, -1, 1), jnp.argsort(n, 1), jnp.nanquantile(n, 0.3, "

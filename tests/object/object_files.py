@@ -1,6 +1,6 @@
 """Object files of `ricci compile -o`, linked into programs in C that have nothing of Ricci, against `ricci run`.
 
-Memory that a function gets ends at a page that nobody may touch, so what is read or written beyond an array ends the
+Memory that a function gets ends at an inaccessible page, so what is read or written beyond an array ends the
 host. usage: object_files.py TOOL results|functions|errors|headers|names|aarch64
 """
 import array

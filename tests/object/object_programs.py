@@ -78,7 +78,7 @@ def solve(name, n, left, lower, turned, batch=(), lines=33, dtype="f64", unit=Fa
 
 
 def lower_cholesky(name, n, batch):
-    """Of matrices that are NaN above the diagonal, where nobody may read."""
+    """Of matrices that are NaN above the diagonal, which must not be read."""
     t, bools = (f"{d}[{','.join(map(str, batch + (n, n)))}]" for d in ("f64", "bool"))
     return (name, f"program {name}(%x: {t}) {{{eye(t, batch + (n, n))} %c: {t} = constant {2.0 * n} %s: {t} = mul(%c, %d)"
                   f" %b: {t} = add(%x, %s) %p: {bools} = gt(%j, %i) %u: {t} = constant nan %a: {t} = select_n(%p, %b, %u)"

@@ -92,7 +92,7 @@ TEST_F(ProductFactors, AProcessorStoresThem) {
   EXPECT_EQ(Run(*many), Run(*few));
 }
 
-// Loops that are no products, and windows, read stored values.
+// Loops other than products, and windows, read stored values.
 TEST_F(ProductFactors, OnlyOfProducts) {
   constexpr char kWindows[] = R"(program f(%a: f32[8,16,32,32], %w: f32[16,16,3,3]) {
   %x: f32[8,16,32,32] = neg(%a)

@@ -55,7 +55,7 @@ TEST_F(RepeatedWork, StencilOfADearProducerReadsItFromMemory) {
   ExpectSameAsReference(text);
 }
 
-// Values computed one by one that a loop reads by its index are stored before the loop, not in every trip.
+// Values computed individually that a loop reads by its index are stored before the loop, not in every trip.
 TEST_F(RepeatedWork, ElementsAreStoredOnceForTheLoopsThatReadThem) {
   const char* text =
       "program f(%x: f32[8,16,64]) { %y: f32[8,16] = vmap(%x) size=8 in_axes=[0] out_axes=[0] axis_name=\"\""
@@ -125,7 +125,7 @@ TEST_F(RepeatedWork, GradientsOfPairsToo) {
   ExpectSameAsReference(back, 1e-3);
 }
 
-// A hundred branches, one for each element of a batch and both ends: found by halves, not one after the other.
+// A hundred branches, one for each element of a batch and both ends: found by halves, not in sequence.
 TEST_F(RepeatedWork, BranchesAreFoundByHalves) {
   std::string branches;
   for (int i = 0; i < 100; ++i) {

@@ -199,7 +199,7 @@ TEST_F(StoredViews, PlacesThatAreNone) {
   ricci_program_release(f);
 }
 
-// A loop's next carry lies in the buffer of the loop's result: the kernel reads one buffer and writes the other.
+// A loop's next carry uses the buffer of the loop's result: the kernel reads one buffer and writes the other.
 TEST_F(StoredViews, InALoop) {
   std::string body = Program(kRolled);
   const std::string text = base::Cat("program g(%x: f32[2,5,6]) {\n  %y: f32[2,5,6] = scan(%x) body=", body,

@@ -426,7 +426,7 @@ ASKED = []  # by the rule, whose results are not those of the function
 
 
 def of_each(fn):
-    """A custom_vmap of `fn` whose rule takes the elements one after the other, twice each."""
+    """A custom_vmap of `fn` whose rule takes the elements in sequence, twice each."""
     f = jax.custom_batching.custom_vmap(fn)
 
     @f.def_vmap

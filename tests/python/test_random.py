@@ -98,7 +98,7 @@ class Random(unittest.TestCase):
         self.check(["float32"], set(_names()) - {"multivariate_normal"})
 
     def test_every_dtype_of_64_bits(self):
-        with jax.enable_x64(True):  # where JAX draws 64 bits for what is no float
+        with jax.enable_x64(True):  # where JAX draws 64 bits for other types than floats
             self.check(WIDE, WITH_A_DEFAULT_DTYPE)
 
 

@@ -147,7 +147,7 @@ class Functions(Agreement):
                         continue  # JAX warns of these
                     try:
                         found = getattr(np_like, name)(*(np_like.full((2, 2), 0.5) if n == "wide" else n for n in numbers))
-                    except Exception:  # noqa: S112, what one does not take is no case
+                    except Exception:  # noqa: S112, an argument that one does not take is not a case
                         continue
                     if hasattr(found, "shape") and hasattr(found, "dtype") and found.dtype != bool:
                         seen.setdefault((name, numbers), []).append(is_weak(found))

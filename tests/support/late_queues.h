@@ -1,9 +1,9 @@
-// LateQueues: the time of late devices: streams of operations that run only when somebody waits, in any legal order.
+// LateQueues: the time of late devices: streams of operations that run only when a thread waits, in any legal order.
 //
-// Whoever waits runs operations, one at a time and without a lock, on its own thread; the seed draws the next one of
-// those that may begin. Half of the waits run only what they wait for, so that work that nobody waits for stays undone;
-// the others run whatever is drawn, so that streams overtake each other. Streams and events are numbers that are never
-// reused, so a dropped one is recognised.
+// A thread that waits runs operations itself, one at a time and without a lock; the seed draws the next one of those
+// that may begin. Half of the waits run only what they wait for, so that work without a wait stays undone; the others
+// run whatever is drawn, so that streams overtake each other. Streams and events are numbers that are never reused, so
+// a dropped one is recognised.
 //
 // Memory is checked too: an operation that touches the same bytes as an unfinished one of another stream, when one of
 // them writes, is refused unless it waits for that one, whatever order the seed would have given them.
@@ -25,7 +25,7 @@
 
 namespace ricci::testing {
 
-// What is called once, by whoever asks for an event and learns that it has come, before others learn it.
+// What is called once, by the thread that first learns that an event has completed, before others learn it.
 struct LateReport {
   std::mutex mutex;
   std::function<void()> call;

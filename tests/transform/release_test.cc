@@ -112,7 +112,7 @@ TEST_F(ReleaseTest, AReferenceFurtherOutCountsOneLevelLess) {
   EXPECT_EQ(ir::SelfLevel(again.equations[1].attrs), 2);
 }
 
-// Every order of the derivative is right when rules are taken out one after the other.
+// Every order of the derivative is right when rules are taken out in turn.
 TEST_F(ReleaseTest, ReleasedRulesHaveDerivativesOfTheirOwn) {
   ir::ProgramRef rule = Out(Parse(kSineAndCosine));
   EXPECT_EQ(Run(rule, {{0.5}, {1}})[1], Numbers{std::cos(0.5)});

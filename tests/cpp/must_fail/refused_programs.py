@@ -1,7 +1,7 @@
 """Misuse that the C++ compiler refuses: each snippet must fail with its sentence as the first error. Programs that must
 not be refused compile without a warning.
 
-python3 refused_programs.py COMPILER [COMPILER ...]: a static_assert after a page of template errors helps nobody, so
+python3 refused_programs.py COMPILER [COMPILER ...]: a static_assert after a page of template errors does not help, so
 only the first error counts.
 """
 import concurrent.futures

@@ -1,4 +1,4 @@
-// What lanes of a warp do together on matrices, as functions that printed texts call where there is no GPU.
+// What lanes of a warp do together on matrices, as functions that printed texts call without a GPU.
 #ifndef RICCI_STANDIN_DEVICE_MATRICES_H_
 #define RICCI_STANDIN_DEVICE_MATRICES_H_
 

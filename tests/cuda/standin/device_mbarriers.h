@@ -1,5 +1,5 @@
 // Barriers in shared memory and copies of boxes that count at them (mbarrier, cp.async.bulk.tensor), as functions that
-// printed texts call where there is no GPU.
+// printed texts call without a GPU.
 #ifndef RICCI_STANDIN_DEVICE_MBARRIERS_H_
 #define RICCI_STANDIN_DEVICE_MBARRIERS_H_
 

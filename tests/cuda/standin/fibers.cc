@@ -194,7 +194,7 @@ void SetThread(Fiber& f, size_t i) {
   f.copies.groups.clear();
 }
 
-// All threads, one after the other.
+// All threads, in sequence.
 void BeginAlone() {
   Fiber& f = *block->running;
   for (const size_t i : block->order) {

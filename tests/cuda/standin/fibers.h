@@ -1,5 +1,5 @@
 // Threads of a block. If they wait for each other, each is a fiber of the thread that runs the kernel; if not, they all
-// run one after the other in one fiber, so that a fault can end them.
+// run in sequence in one fiber, so that a fault can end them.
 #ifndef RICCI_TESTS_CUDA_FIBERS_H_
 #define RICCI_TESTS_CUDA_FIBERS_H_
 #include <string>

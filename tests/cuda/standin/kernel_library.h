@@ -46,7 +46,7 @@ struct Library {
   uintptr_t begin = 0, end = 0;
   SharedSection fixed, dynamic;  // arrays of fixed size; those that take their size from the launch
 
-  // False if there is no such kernel.
+  // False if the kernel does not exist.
   bool Find(const std::string& name, Function& out);
   bool Has(uintptr_t p) const { return p >= begin && p < end; }
   // `ricci.cu:12`

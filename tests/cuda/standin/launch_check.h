@@ -3,9 +3,9 @@
 // Checked code calls it before each access (device_prelude.cc). Kernels run one at a time, so there is one at most.
 //
 // It finds accesses out of bounds: of what is allocated, exactly, and of each array in shared memory, not of a private
-// array. It finds vectors that are not aligned to their size, and shared memory that the block has not written. Memory
-// of the device that nobody has written is in written_bytes.h, races are in race_log.h. A report has the thread, the
-// block, the array or argument, and the line of the text.
+// array. It finds vectors that are not aligned to their size, and shared memory that the block has not written.
+// Unwritten memory of the device is in written_bytes.h, races are in race_log.h. A report has the thread, the block,
+// the array or argument, and the line of the text.
 //
 // g++ instruments the text (`-fsanitize=thread`) with calls before each access, which come here instead of to the
 // sanitizer. So the text needs no special types, and any C++ in it is checked; at -O0 each access of the text is one.

@@ -137,7 +137,7 @@ void Mbarriers::Complete(Mbarrier& b) {
   }
   b.copies.clear();
   ++b.phase;
-  if (!b.arrived.empty()) {  // else nobody checks who is in order
+  if (!b.arrived.empty()) {  // else order is not checked
     Thread all{.number = 0, .met = std::move(b.done), .hidden = {}};
     RaceLog::Acquire(all, b.arrived);
     RaceLog::Acquire(all, kCopiers + b.number, static_cast<uint32_t>(b.phase));
@@ -173,7 +173,7 @@ void Mbarriers::ShowToCluster(uint32_t thread) {
 
 std::string Mbarriers::UseFromOther(const void* at, const Thread& who) {
   const Mbarrier* const b = Find(at);
-  if (b == nullptr || b->is_shown_to_cluster) return {};  // what is no barrier is found when it is used
+  if (b == nullptr || b->is_shown_to_cluster) return {};  // an invalid barrier is found when it is used
   return "no fence.mbarrier_init after " + Name(b->number) + " was begun, before another block uses it: thread " +
          std::to_string(who.number);
 }

@@ -6,11 +6,10 @@
 // know who have waited for the phase.
 //
 // It finds what is read before its reader has waited for the phase in which it comes. It finds what is written over
-// while products may read it that nobody has waited for, or of whose end the thread does not know. Bytes that do not
-// come or were not expected are reported, and arrivals that are too many or missing, with what the phase lacks. So are
+// while products without a wait may read it, or products of whose end the thread does not know. Bytes that do not come
+// or were not expected are reported, and arrivals that are too many or missing, with what the phase lacks. So are
 // barriers that are not shown to the GPU, used before a barrier of the block, begun twice or written over. So are
-// copies over what threads have used without a fence, to misaligned addresses, over each other, or that nobody waits
-// for.
+// copies over what threads have used without a fence, to misaligned addresses, over each other, or without a wait.
 #ifndef RICCI_STANDIN_MBARRIERS_H_
 #define RICCI_STANDIN_MBARRIERS_H_
 #include <deque>

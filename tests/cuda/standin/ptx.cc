@@ -167,8 +167,8 @@ constexpr uint32_t kMostTrips = 32;
 struct Spread {
   double a[16][kMostTrips], b[kMostTrips][8];
 };
-// Element number `e` of the fragments of `lane`: n of them in a register, of the sum one after the other; the first
-// four lanes of a row (column) have 4 n trips, and those beyond are in the next registers.
+// Element number `e` of the fragments of `lane`: n of them in a register, adjacent along the sum; the first four lanes
+// of a row (column) have 4 n trips, and those beyond are in the next registers.
 void SpreadFragments(const Fragments (&all)[kLanes], const Elements& of_a, const Elements& of_b, Spread& out) {
   const uint32_t n = 32 / of_a.bits, mask = of_a.bits == 32 ? ~0u : (1u << of_a.bits) - 1;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -232,7 +232,7 @@ const char* MultiplyMatrices(const Instruction& i, const PtxCall& c) {
   return nullptr;
 }
 
-// ---- cvt: from and to f32, to nearest even; what is no number becomes the NaN of PTX ----
+// ---- cvt: from and to f32, to nearest even; any NaN becomes the NaN of PTX ----
 uint16_t Narrowed(double v, int exponent_bits) {
   const int mantissa_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
   const auto sign = static_cast<uint16_t>(std::signbit(v) ? 0x8000 : 0);

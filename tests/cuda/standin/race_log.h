@@ -1,12 +1,12 @@
 // RaceLog: who has read and written each byte of memory in a launch, so that two threads that are not in order show.
 //
-// Threads of a block are in order where a barrier lies between them; lanes of a warp also where they met at a
-// __syncwarp, and threads where one has waited for an mbarrier at which the other has arrived, directly or through
-// others; threads of different blocks never. What tensor cores read and what the GPU copies by itself counts as done by
-// agents, who begin when a thread asks for it and of whose end threads get to know. What a byte remembers is exact and
-// small: the last write, and of the reads (and of the atomic operations) since then as much as the next write can race
-// with: one, or those of each of a family (lanes of a warp; agents of tensor cores that read the same), or that several
-// warps or several blocks have read.
+// Threads of a block are in order where a barrier is between them; lanes of a warp also where they met at a __syncwarp,
+// and threads where one has waited for an mbarrier at which the other has arrived, directly or through others; threads
+// of different blocks never. What tensor cores read and what the GPU copies by itself counts as done by agents, who
+// begin when a thread asks for it and of whose end threads get to know. What a byte remembers is exact and small: the
+// last write, and of the reads (and of the atomic operations) since then as much as the next write can race with: one,
+// or those of each of a family (lanes of a warp; agents of tensor cores that read the same), or that several warps or
+// several blocks have read.
 //
 // Two threads race if they access the same byte, one of them to write it, without order. Shuffles order nothing. Atomic
 // operations race only with others than atomic ones. Fences give no order here, so what blocks tell each other within a
@@ -84,7 +84,7 @@ class RaceLog {
   void SyncWarp(const std::vector<Thread*>& lanes);
   // As SyncWarp, but only what they know of agents: work that they have waited for together.
   static void SyncAgents(const std::vector<Thread*>& lanes);
-  // What the thread has done until now is before whoever gets to know these epochs.
+  // The work of the thread until now comes before every thread that acquires these epochs.
   void Release(Thread& t, Epochs& to);
   static void Acquire(Thread& t, const Epochs& from);
   static void Acquire(Thread& t, uint32_t number, uint32_t epoch);

@@ -2,9 +2,9 @@
 //
 // What is enqueued runs only when somebody waits for it, so a forgotten wait shows as poison. Every access of a copy or
 // of a kernel is checked against what is allocated and what was written (written_bytes.h), and against those of other
-// threads (race_log.h) and steps (steps.h). Threads of a kernel run one after the other, and so do the nodes of a
-// graph, in an order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines
-// of the report.
+// threads (race_log.h) and steps (steps.h). Threads of a kernel run in sequence, and so do the nodes of a graph, in an
+// order that a seed decides. Any call can be made to fail. Mistakes and what was not given back are lines of the
+// report.
 //
 // Tests change what it does by functions `ricci_standin_*` (of_standin.h). With RICCI_STANDIN_STRICT in the environment
 // a program that knows nothing of the stand-in (a sample, the tool) fails if there is something to report.
@@ -73,7 +73,7 @@ struct Capture {
 struct Stream {
   int device = 0;
   Context* context = nullptr;
-  bool is_blocking = false, is_counted = false;  // counted: it is no default stream
+  bool is_blocking = false, is_counted = false;  // counted: not a default stream
   std::shared_ptr<Capture> capture = nullptr;    // null: it is not captured
   std::vector<CuGraphNode> last = {};            // what comes next in the capture comes after these
   std::deque<Operation> queue;
@@ -172,7 +172,7 @@ class Machine {
   void Write(uintptr_t begin, uint64_t bytes);
   // As many of them are written as of those at `from`; the host's memory counts as written.
   void CopyWritten(uintptr_t begin, uintptr_t from, uint64_t bytes);
-  // A complaint if `step` reads bytes of memory of a device that nobody has written.
+  // A complaint if `step` reads unwritten bytes of memory of a device.
   void CheckWritten(uintptr_t begin, uint64_t bytes, const StepRef& step);
   // `no such memory`, or who has freed it.
   std::string NoSuchMemory(uintptr_t p) const;
@@ -348,7 +348,7 @@ extern "C" int ricci_standin_end_capture(ricci::cuda::CuStream stream, ricci::cu
 extern "C" uint64_t ricci_standin_number(ricci::cuda::CuStream stream);
 // This memory of a device counts as written.
 extern "C" void ricci_standin_written(ricci::cuda::CuPointer p, uint64_t bytes);
-// What is enqueued runs, though nobody waits for it.
+// Enqueued work runs, though the host does not wait for it.
 extern "C" void ricci_standin_run();
 // The piece of memory that begins at `p` is as cuMemAlloc gives it, in the primary context (1) or in another (0).
 extern "C" void ricci_standin_allocated_in(ricci::cuda::CuPointer p, int is_primary);

@@ -1,6 +1,6 @@
 // A stand-in for libcupti: it records what the stand-in driver runs, and delivers the records in buffers that it asks
 // for, by the callbacks and layouts of CUPTI 13.0. Its clock is another one than the host's; each kernel takes
-// kKernelNs of it, each copy kCopyNs and each memset kSetNs, one after the other.
+// kKernelNs of it, each copy kCopyNs and each memset kSetNs, in sequence.
 #ifndef RICCI_TESTS_CUDA_STANDIN_CUPTI_H_
 #define RICCI_TESTS_CUDA_STANDIN_CUPTI_H_
 #include "standin.h"

@@ -23,7 +23,7 @@ struct Pushed {
 thread_local Pushed pushed;
 
 // What becomes a node of a graph that is captured. Allocations, functions of the host and launches of graphs could too,
-// but whoever replays the graph could not do without what they stand for here, so they are mistakes.
+// but a replay of the graph could not do without what they stand for here, so they are mistakes.
 bool MayBeCaptured(std::string_view call) {
   for (const char* const one :
        {"cuLaunchKernel", "cuMemcpyDtoDAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemsetD32Async"}) {

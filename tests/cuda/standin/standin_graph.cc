@@ -86,7 +86,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
   if (old.kind != work.kind) return Refuse(m, call, "the node is of another kind");
   if (old.function != work.function) return Refuse(m, call, "the function of a node changes");
   if (old.bytes != work.bytes) return Refuse(m, call, "the size of a node changes");
-  if (old.contexts != work.contexts) return kInvalidValue;  // what nobody can know before
+  if (old.contexts != work.contexts) return kInvalidValue;  // cannot be known before
   old = std::move(work);
   return kCuSuccess;
 }
@@ -139,7 +139,7 @@ CuResult KernelWork(const CuKernelNode& node, NodeWork& out) {
   return MakeLaunch(node.f, node.grid, node.block, node.arguments, node.shared_bytes, out.run);
 }
 
-// Whose memory it is; null: nobody's, or the host's.
+// Whose memory it is; null: unowned, or the host's.
 const Context* ContextOf(const CuCopyPlace& p) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);

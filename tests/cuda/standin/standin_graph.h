@@ -51,7 +51,7 @@ struct Node {
   size_t number;
 };
 struct Graph {
-  Graph* parent = nullptr;  // null: it is no body
+  Graph* parent = nullptr;  // null: not a body
   std::deque<Node> nodes;   // their addresses are the handles
   std::vector<std::vector<size_t>> waits;
   std::vector<NodeWork> work;
@@ -60,7 +60,7 @@ struct Graph {
   int instances = 0;
   bool is_captured = false;
   int device = 0;       // whose context was current when it was made
-  uint64_t number = 0;  // of a graph that is no body: its own, since another one may have its address later
+  uint64_t number = 0;  // of a graph that is not a body: its own, since another one may have its address later
 
   bool Has(const Node* node) const;
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
@@ -92,8 +92,8 @@ Condition* FindCondition(CuCondition condition);
 bool HasUnusedCondition(const Graph& whole);
 // The graph goes.
 void DropConditions(const Graph& whole);
-// Runs all nodes as parts of the operation `launch`, one after the other, in an order that the seed draws from those
-// that their edges allow. So where an edge is missing, some seed shows it.
+// Runs all nodes as parts of the operation `launch`, in sequence, in an order that the seed draws from those that their
+// edges allow. So where an edge is missing, some seed shows it.
 void RunTree(const Tree& tree, uint64_t seed, const StepRef& launch);
 
 }  // namespace ricci::cuda::standin

@@ -1,4 +1,4 @@
-// Launches of kernels: blocks one after the other, in an order that the seed decides.
+// Launches of kernels: blocks in sequence, in an order that the seed decides.
 //
 // Reported: dynamic shared memory above 48 KB that was not asked for, or more than the device has. Private arrays take
 // memory of the device for all threads that can be resident, as with the driver.

@@ -40,8 +40,8 @@ CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPo
 
 }  // namespace
 
-// What is wrong when it is called is not done. A copy between devices may copy what nobody has written, which it then
-// still is; one to the host may not.
+// What is wrong when it is called is not done. A copy between devices may copy unwritten bytes, which stay unwritten;
+// one to the host may not.
 Work MakeCopy(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src) {
   CheckMemory(call, device_dst, bytes);
   CheckMemory(call, device_src, bytes);

@@ -146,7 +146,7 @@ CuResult cuMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   return kCuSuccess;
 }
 
-// Of what is no memory of the driver's, all are 0.
+// Of memory that is not the driver's, all are 0.
 CuResult cuPointerGetAttributes(unsigned n, int* which, void** values, CuPointer p) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);

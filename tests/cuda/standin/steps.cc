@@ -98,7 +98,7 @@ std::string StepLog::Note(uintptr_t begin, uint64_t bytes, bool writes, const St
   Cut(end);
   uintptr_t at = begin;
   for (auto piece = pieces_.lower_bound(begin); at < end; at = piece->second.end, ++piece) {
-    if (piece == pieces_.end() || piece->first != at) {  // nobody has been here
+    if (piece == pieces_.end() || piece->first != at) {  // never accessed
       const uintptr_t to = piece == pieces_.end() ? end : std::min(end, piece->first);
       piece = pieces_.emplace_hint(piece, at, Piece{to, nullptr, {}});
     }

@@ -1,7 +1,7 @@
 // StepLog: which steps touch which memory, and whether two of which one writes are in order.
 //
 // A step is an operation of a stream, a node of a graph or an access by the host. Nodes of one launch are in order as
-// their edges say, trips of a body one after the other. The clock of a step holds, of each stream, up
+// their edges say, trips of a body in sequence. The clock of a step holds, of each stream, up
 // to which step that one is in order before it: what came before in its stream, what the events that its stream waits
 // for came after, and what the host knew to be done when it enqueued the step. All host threads have one clock, since
 // what they tell each other is not seen here. Steps are compared as they run, so those that are never waited for are
@@ -54,7 +54,7 @@ class StepLog {
   StepRef HostStep(const std::string& name);
   const Clock& host() const { return host_; }
 
-  // The memory is new, as of this step; nobody may have touched it.
+  // The memory is new, as of this step; no step may have touched it.
   void NewMemory(uintptr_t begin, uint64_t bytes, const StepRef& step);
   // What is not in order is a line; empty if all is.
   std::string Note(uintptr_t begin, uint64_t bytes, bool writes, const StepRef& step);

@@ -65,8 +65,8 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap* out, int type, unsigned rank, void*
   return kCuSuccess;
 }
 
-// Lines of a box lie next to each other. A swizzle exchanges bits 4 to 6 of an address by bits 7 to 9 for spans of 128
-// bytes, 4 and 5 by 7 and 8 for 64, 4 by 7 for 32.
+// Lines of a box are contiguous. A swizzle exchanges bits 4 to 6 of an address by bits 7 to 9 for spans of 128 bytes, 4
+// and 5 by 7 and 8 for 64, 4 by 7 for 32.
 std::vector<Piece> PiecesOf(const TensorOnDevice& t, const int* at, uint32_t address) {
   const uint64_t line = uint64_t{t.box[0]} * t.element_bytes, groups = t.line_bytes / kPiece;
   const uint64_t lines = t.box_bytes() / line;

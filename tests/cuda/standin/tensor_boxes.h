@@ -13,7 +13,7 @@ namespace ricci::cuda::standin {
 struct TensorOnDevice {
   static constexpr uint32_t kMark = 0x7e4503a9;
 
-  uint32_t mark = kMark;  // else it is no tensor map
+  uint32_t mark = kMark;  // else it is not a tensor map
   uint8_t rank = 0, element_bytes = 0;
   uint16_t line_bytes = 0;  // within which groups of 16 bytes change places; 0: nowhere
   const char* address = nullptr;

@@ -17,7 +17,7 @@ using namespace ricci::cuda;  // the names of driver.h
 
 class Probe {
  public:
-  // Ends the process, with a line that says why, if there is no GPU.
+  // Ends the process, with a line that says why, without a GPU.
   Probe(const std::string& driver, const std::string& compiler);
 
   const Driver* operator->() const { return driver_.get(); }

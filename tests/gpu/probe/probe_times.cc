@@ -18,7 +18,7 @@ std::string Text(double value, const char* unit) {
   return out;
 }
 
-// It is destroyed when nobody wants it any more, and made for the next one who does.
+// It is destroyed after its last use, and made again for the next one.
 void AskContexts(const Probe& p) {
   CuContext context = nullptr;
   const double begin = Now();
