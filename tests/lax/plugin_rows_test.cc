@@ -24,7 +24,7 @@ void FailingJvp(const Eqn& e, Jvp&) { throw Error(RICCI_UNIMPLEMENTED, Text(e.na
 void EmptyJvp(const Eqn&, Jvp&) {}
 
 // ---- several lowerings, each with a different result ----
-template <int added>
+template <auto added>
 Scalar Plus(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return in[0] + added;
 }
@@ -119,6 +119,7 @@ constexpr Row kRows[] = {
     {.name = "test.empty_jvp", .type = rules::Same<1, kFloats>, .jvp = EmptyJvp},
     {.name = "test.no_jvp", .type = rules::Same<1, kFloats>, .missing = "jvp: it has no tangent"},
     {.name = "test.several", .type = rules::Same<1, kFloats>, .lowerings = kSeveral},
+    {.name = "test.plus_2_to_63", .type = rules::Same<1, kFloats>, .lowerings = lower::Scalar<Plus<uint64_t{1} << 63>>},
     {.name = "test.both", .type = Twice, .simplify = Simpler<2>, .lowerings = lower::Index<Same>},
     {.name = "test.one", .type = Twice, .simplify = Simpler<1>, .lowerings = lower::Index<Same>},
 };
@@ -182,6 +183,12 @@ TEST_F(PluginRows, TheLoweringOfTheHighestPriorityThatMatches) {
   EXPECT_EQ(run({2}, {1, 2}), (Numbers{101, 102}));
   EXPECT_EQ(run({3}, {1, 2, 3}), (Numbers{11, 12, 13}));
   EXPECT_EQ(run({1, 1}, {1}), (Numbers{2}));
+}
+
+TEST_F(PluginRows, UnsignedNumbersAboveInt64KeepTheirSign) {
+  EXPECT_EQ(bench_.Run(Trace("test.plus_2_to_63"), {{0, 0x1p63}})[0], (Numbers{0x1p63, 0x1p64}));
+  ExpectError(RICCI_INVALID_ARGUMENT, "the attribute axis is 9223372036854775808; the largest is 9223372036854775807",
+              [] { Attr("axis", uint64_t{1} << 63); });
 }
 
 TEST_F(PluginRows, ASimplificationGivesAllResults) {
@@ -341,6 +348,10 @@ TEST(Elements, RoundOnceToNearestEven) {
   EXPECT_EQ(bits(DType::kBF16, -0.0), 0x8000u);
   EXPECT_EQ(bits(DType::kI8, 300), 44u);
   EXPECT_EQ(bits(DType::kBool, 2), 1u);
+  EXPECT_EQ(Encode(DType::kF64, ~uint64_t{0}).bytes, Encode(DType::kF64, 0x1p64).bytes);
+  EXPECT_EQ(Encode(DType::kC128, uint64_t{1} << 63).bytes, Encode(DType::kC128, 0x1p63).bytes);
+  EXPECT_EQ(Encode(DType::kF64, int8_t{-1}).bytes, Encode(DType::kF64, -1.0).bytes);
+  EXPECT_EQ(Encode(DType::kI64, int8_t{-1}).bytes, Encode(DType::kU64, ~uint64_t{0}).bytes);
   Element e = Encode(DType::kU64, ~uint64_t{0});
   EXPECT_EQ(e.bytes[7], 0xff);
   EXPECT_EQ(e.size, 8u);

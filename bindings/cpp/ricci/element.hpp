@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 
@@ -53,9 +54,10 @@ Element ElementOf(T value) {
 
 // The integer `v` as an element of an integer type, wrapped to its width, or of any other type through double.
 inline Element EncodeFloat(DType d, double v);
-inline Element EncodeInt(DType d, uint64_t v) {
-  if (!In(d, kInts | SetOf(DType::kKey))) return EncodeFloat(d, static_cast<double>(static_cast<int64_t>(v)));
-  Element e = ElementOf(v);
+template <std::integral T>
+Element EncodeInt(DType d, T v) {
+  if (!In(d, kInts | SetOf(DType::kKey))) return EncodeFloat(d, static_cast<double>(v));
+  Element e = ElementOf(static_cast<uint64_t>(v));
   e.size = static_cast<uint32_t>(SizeOf(d));
   return e;
 }
@@ -87,8 +89,11 @@ inline Element EncodeFloat(DType d, double v) {
 // The number `v` as one element of dtype `d`.
 template <typename T>
 requires std::is_arithmetic_v<T> Element Encode(DType d, T v) {
-  if constexpr (std::is_integral_v<T>) return EncodeInt(d, static_cast<uint64_t>(static_cast<int64_t>(v)));
-  return EncodeFloat(d, static_cast<double>(v));
+  if constexpr (std::is_integral_v<T>) {
+    return EncodeInt(d, v);
+  } else {
+    return EncodeFloat(d, static_cast<double>(v));
+  }
 }
 template <typename T>
 Element Encode(DType d, std::complex<T> v) {

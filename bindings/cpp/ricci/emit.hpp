@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ricci/element.hpp"
@@ -16,7 +17,10 @@ namespace ricci { inline namespace v0 {
 
 // One attribute: a view of texts, lists and programs, which must outlive the call.
 struct Attr : ricci_attr {
-  Attr(std::string_view name, std::integral auto v) : Attr(name, RICCI_ATTR_INT, 1) { i = static_cast<int64_t>(v); }
+  Attr(std::string_view name, std::integral auto v) : Attr(name, RICCI_ATTR_INT, 1) {
+    if (!std::in_range<int64_t>(v)) Fail("the attribute ", name, " is ", v, "; the largest is ", INT64_MAX);
+    i = static_cast<int64_t>(v);
+  }
   Attr(std::string_view name, bool v) : Attr(name, RICCI_ATTR_BOOL, 1) { i = v; }
   Attr(std::string_view name, double v) : Attr(name, RICCI_ATTR_FLOAT, 1) { f = v; }
   Attr(std::string_view name, DType v) : Attr(name, RICCI_ATTR_DTYPE, 1) { i = static_cast<int64_t>(v); }

@@ -75,7 +75,11 @@ struct ScalarOrNumber {
       : number(static_cast<double>(v)),
         integer(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0),  // not of a float, which may be too large
         is_integer(std::is_integral_v<T>) {}
-  Scalar As(const Scalar& like) const { return is_integer ? Like(like, integer) : Like(like, number); }
+  Scalar As(const Scalar& like) const {
+    if (!is_integer) return Like(like, number);
+    const bool is_above_int64 = integer < 0 && number > 0;
+    return is_above_int64 ? Like(like, static_cast<uint64_t>(integer)) : Like(like, integer);
+  }
   double number;
   int64_t integer;
   bool is_integer;
