@@ -16,17 +16,12 @@
 // Groups are formed three times at most. The last time keeps only the concatenations that one kernel had before.
 #include <cmath>
 
-#include "base/hash_map.h"
-#include "pass/body_cost.h"
 #include "pass/decision.h"
 #include "pass/equation_info.h"
-#include "pass/kernel_builder.h"
+#include "pass/fusion_writer.h"
 #include "pass/pass.h"
 #include "pass/product_readers.h"
 #include "pass/read_places.h"
-#include "trace/attrs.h"
-#include "trace/rewriter.h"
-#include "transform/rules.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
@@ -59,6 +54,8 @@ class Fuser {
     return Merge();
   }
 
+  const Grouping& grouping() const { return grouping_; }
+
   // Roots that move what was stored for them, by whether another kernel has joined them, which stores the parts in
   // their places.
   struct Moving {
@@ -66,7 +63,7 @@ class Fuser {
   };
   Moving MovingRoots() const {
     std::vector<uint8_t> joined(f_.equations.size());
-    for (const Group& g : groups_) {
+    for (const Group& g : grouping_.groups) {
       for (const uint32_t view : g.views) joined[view] = 1;
     }
     Moving out;
@@ -74,22 +71,6 @@ class Fuser {
       if (info_[e].moves) (joined[e] == 0 ? out.alone : out.joined).push_back(e);
     }
     return out;
-  }
-
-  absl::StatusOr<ir::ProgramRef> Emit() {
-    RICCI_ASSIGN(auto b, Builder::Create(registry_, f_.name, {f_.param_types.data(), f_.param_types.size()}));
-    trace::Rewriter values(f_, *b);
-    values.SetParams(b->params());
-    RICCI_TRY(values.AddConstants());
-    for (uint32_t g : group_at_) {
-      if (g == kNoGroup) continue;
-      if (groups_[g].members.size() == 1 && groups_[g].views.empty()) {
-        RICCI_TRY(EmitAlone(values, f_.equations[groups_[g].members[0]]));
-      } else {
-        RICCI_TRY(EmitGroup(values, g));
-      }
-    }
-    return b->Finish(values.Results());
   }
 
  private:
@@ -103,7 +84,7 @@ class Fuser {
         if (user == kNoGroup) {
           groups.push_back(kNoGroup);
         } else {
-          groups.insert(groups.end(), joined_[user].begin(), joined_[user].end());
+          groups.insert(groups.end(), grouping_.joined[user].begin(), grouping_.joined[user].end());
           if (info_[user].kind == EquationKind::kCall && !info_[user].dead) groups.push_back(kNoGroup);
         }
       }
@@ -111,7 +92,7 @@ class Fuser {
     std::sort(groups.begin(), groups.end());
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
     info.dead = groups.empty() && !registry_.HasEffect(eqn);
-    joined_.try_emplace(e);
+    grouping_.joined.try_emplace(e);
     if (info.dead) return;
     Places places;
     const Verdict verdict = Judge(e, groups, places);
@@ -121,7 +102,7 @@ class Fuser {
       places_.SetStored(e, elementwise);
       info.spread = 1;
       members_[e].push_back(e);
-      joined_[e] = {e};
+      grouping_.joined[e] = {e};
       return;
     }
     for (uint32_t g : groups) {
@@ -129,7 +110,7 @@ class Fuser {
       info_[g].cost += info.cost;
     }
     places_.SetComputed(e, elementwise, std::move(places));
-    joined_[e] = groups;
+    grouping_.joined[e] = groups;
   }
 
   // May e be computed in these groups, where its users read it? `places`: where that is, if nothing else is against it.
@@ -250,117 +231,21 @@ class Fuser {
   }
 
   absl::Status Merge() {
-    joins_.assign(f_.equations.size(), Joins::kNever);
+    auto& [joins, groups, joined] = grouping_;
+    joins.assign(f_.equations.size(), Joins::kNever);
     std::vector<int64_t> costs(f_.equations.size());
-    groups_.resize(f_.equations.size());
+    groups.resize(f_.equations.size());
     for (uint32_t e = 0; e < f_.equations.size(); ++e) {
       const prim::Row& row = registry_.Get(f_.equations[e].prim);
       costs[e] = info_[e].own;
-      if (info_[e].kind == EquationKind::kExpression) joins_[e] = Joins::kExpression;
-      if (info_[e].kind == EquationKind::kLoops) joins_[e] = JoinsOf(row, options_);
+      if (info_[e].kind == EquationKind::kExpression) joins[e] = Joins::kExpression;
+      if (info_[e].kind == EquationKind::kLoops) joins[e] = JoinsOf(row, options_);
       if (members_[e].empty()) continue;
       std::sort(members_[e].begin(), members_[e].end());
-      groups_[e] = {{e}, std::move(members_[e]), e, 0};
+      groups[e] = {{e}, std::move(members_[e]), e, 0};
     }
-    RICCI_TRY(MergeGroups(f_, options_, joins_, costs, groups_));
-    MergeScalars(f_, joins_, groups_);
-    group_of_.assign(f_.equations.size(), kNoGroup);
-    group_at_.assign(f_.equations.size(), kNoGroup);
-    for (uint32_t g = 0; g < groups_.size(); ++g) {
-      for (uint32_t root : groups_[g].roots) group_of_[root] = g;
-      if (!groups_[g].members.empty()) group_at_[groups_[g].position] = g;
-    }
-    return absl::OkStatus();
-  }
-
-  // The results of a group's roots that something outside the group reads; for a group with one root, all.
-  std::vector<ir::ValueId> Stored(uint32_t g) const {
-    std::vector<ir::ValueId> stored;
-    for (uint32_t root : groups_[g].roots) {
-      const ir::Equation& eqn = f_.equations[root];
-      for (uint32_t i = 0; i < eqn.n_results; ++i) {
-        const ir::ValueId v = eqn.result(i);
-        bool outside = groups_[g].roots.size() == 1;
-        for (uint32_t user : users_[v]) {
-          if (outside || user == kNoGroup) {
-            outside = true;
-            continue;
-          }
-          for (uint32_t joined : joined_.at(user)) outside |= group_of_[joined] != g;
-        }
-        if (outside) stored.push_back(v);
-      }
-    }
-    return stored;
-  }
-
-  absl::Status EmitAlone(trace::Rewriter& values, const ir::Equation& eqn) {
-    const Vals in = values[eqn.operands];
-    if (registry_.Get(eqn.prim).has(RICCI_PRIM_BARRIER)) {
-      // Everything has its place in the order of the plan by now: the values themselves are left.
-      values.SetResults(eqn, in);
-      return absl::OkStatus();
-    }
-    RICCI_ASSIGN(bool in_plan, RunsInPlan(f_, eqn, options_));
-    if (!in_plan) return values.Copy(eqn);
-    auto fuse_body = [&](const ir::Program& q) { return Fuse(q, options_); };
-    RICCI_ASSIGN(const Vals out, CopyWithNested(values.to(), f_, eqn, in, fuse_body));
-    values.SetResults(eqn, out);
-    return absl::OkStatus();
-  }
-
-  // A program of these equations over the values that come from outside, which are listed in `outside`.
-  absl::StatusOr<ir::ProgramRef> BodyOf(Builder& b, std::string_view name, const std::vector<uint32_t>& equations,
-                                        const std::vector<ir::ValueId>& wanted, std::vector<ir::ValueId>& outside) {
-    RICCI_ASSIGN(auto body, b.Nest(name, {}));
-    base::HashMap<ir::ValueId, trace::Val> inner;
-    const auto value = [&](ir::ValueId v) -> absl::StatusOr<trace::Val> {
-      auto [it, fresh] = inner.try_emplace(v, trace::kNone);
-      if (!fresh) return it->second;
-      if (const ir::Constant* c = f_.constant(v)) {
-        RICCI_ASSIGN(it->second, body->Constant(f_.type_id(v), c->splat, c->data));
-      } else {
-        RICCI_ASSIGN(it->second, body->AddParam(f_.type_id(v)));
-        outside.push_back(v);
-      }
-      return it->second;
-    };
-    for (uint32_t e : equations) {
-      const ir::Equation& eqn = f_.equations[e];
-      Vals in;
-      for (ir::ValueId v : eqn.operands) {
-        RICCI_ASSIGN(in.emplace_back(), value(v));
-      }
-      RICCI_ASSIGN(Vals out, body->Copy(f_, eqn, in));
-      for (uint32_t i = 0; i < eqn.n_results; ++i) inner[eqn.result(i)] = out[i];
-    }
-    Vals results;
-    for (ir::ValueId v : wanted) {
-      RICCI_ASSIGN(results.emplace_back(), value(v));
-    }
-    return body->Finish(results);
-  }
-
-  // The fusion equation of group `g`: its members in program order, and views of what they compute behind them.
-  absl::Status EmitGroup(trace::Rewriter& values, uint32_t g) {
-    Builder& b = values.to();
-    const Group& group = groups_[g];
-    const std::vector<ir::ValueId> stored = Stored(g);
-    std::vector<ir::ValueId> computed = stored, outside;
-    ir::ProgramRef views;
-    if (!group.views.empty()) {
-      computed.clear();
-      RICCI_ASSIGN(views, BodyOf(b, "views", group.views, stored, computed));
-    }
-    const std::string name = FusionName(f_, joins_, group.members);
-    RICCI_ASSIGN(const ir::ProgramRef body, BodyOf(b, name, group.members, computed, outside));
-    ricci_program *body_handle = nullptr, *views_handle = nullptr;
-    std::vector<ricci_attr> attrs = {trace::ProgramAttr("body", *body, body_handle)};
-    if (group.n_rows != 0) attrs.push_back(trace::IntAttr("rows", group.n_rows));
-    if (views) attrs.push_back(trace::ProgramAttr("views", *views, views_handle));
-    b.SetLocation(f_.equations[group.roots.back()].location);
-    RICCI_ASSIGN(Vals out, b.Emit("fusion", attrs, values[outside]));
-    for (size_t i = 0; i < stored.size(); ++i) values[stored[i]] = out[i];
+    RICCI_TRY(MergeGroups(f_, options_, joins, costs, groups));
+    MergeScalars(f_, joins, groups);
     return absl::OkStatus();
   }
 
@@ -373,11 +258,8 @@ class Fuser {
   const std::vector<std::vector<uint32_t>>& users_;  // equations that read a value
   ProductReaders products_;
   ReadPlaces places_;
-  base::HashMap<uint32_t, std::vector<uint32_t>> joined_;  // groups (roots) that an equation is part of
-  std::vector<std::vector<uint32_t>> members_;             // of the group with this root
-  std::vector<Joins> joins_;                               // how an equation may be merged
-  std::vector<Group> groups_;                              // the same, after merging
-  std::vector<uint32_t> group_of_, group_at_;              // the group of a root; the group that runs at a position
+  std::vector<std::vector<uint32_t>> members_;  // of the group with this root
+  Grouping grouping_;                           // its groups are those members, after merging
 };
 
 }  // namespace
@@ -395,7 +277,7 @@ absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options
     RICCI_TRY(fuser.GroupAll());
     const Fuser::Moving moving = fuser.MovingRoots();
     if (moving.alone.empty() || tries == 1) {
-      RICCI_ASSIGN(ir::ProgramRef out, fuser.Emit());
+      RICCI_ASSIGN(ir::ProgramRef out, WriteFusions(f, own, infos.users, fuser.grouping()));
       if (options.decisions != nullptr) {
         options.decisions->insert(options.decisions->end(), decisions.begin(), decisions.end());
       }
