@@ -1,6 +1,8 @@
 # ThreadSanitizer over the tests that start threads, in a project with Ricci below it:
 # cmake -S tests/packaging/parent -B build-tsan -G Ninja -C cmake/tsan.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/dev.cmake)
+set(CMAKE_C_COMPILER clang-14 CACHE STRING "")  # takes two thirds of g++'s time
+set(CMAKE_CXX_COMPILER clang++-14 CACHE STRING "")
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 set(RICCI_SOURCE ${root} CACHE PATH "")
 set(RICCI_TESTS ON CACHE BOOL "")

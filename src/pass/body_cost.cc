@@ -2,7 +2,7 @@
 
 #include "base/hash_map.h"
 #include "control/structural_row.h"
-#include "pass/kernel_builder.h"
+#include "pass/choose_lowering.h"
 #include "ricci/exact.h"
 #include "trace/attrs.h"
 #include "trace/builder.h"

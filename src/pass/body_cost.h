@@ -1,7 +1,8 @@
 // What one run of a held program costs, and, from that, where it runs: inside a kernel, or as steps of the plan.
 #ifndef RICCI_PASS_BODY_COST_H_
 #define RICCI_PASS_BODY_COST_H_
-#include "pass/pipeline.h"
+#include "ir/program.h"
+#include "pass/options.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 

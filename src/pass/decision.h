@@ -1,7 +1,8 @@
 // Texts for Options.decisions: what was chosen for an equation, and why.
 #ifndef RICCI_PASS_DECISION_H_
 #define RICCI_PASS_DECISION_H_
-#include "pass/pipeline.h"
+#include "ir/program.h"
+#include "pass/options.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "pass/body_cost.h"
-#include "pass/kernel_builder.h"
+#include "pass/choose_lowering.h"
 #include "pass/operation_cost.h"
 #include "pass/pass.h"
 #include "trace/attrs.h"

@@ -16,6 +16,7 @@
 // than a backend's. The law of one rounding (tests/fuzz) found each of these exceptions.
 #include "base/hash_map.h"
 #include "kernel/scalar_eval.h"
+#include "pass/choose_lowering.h"
 #include "pass/kernel_builder.h"
 #include "pass/pass.h"
 

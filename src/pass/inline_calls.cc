@@ -3,7 +3,7 @@
 //
 // An operation is not decomposed if something better accepts it: a library call or a kernel lowering with a higher
 // priority.
-#include "pass/kernel_builder.h"
+#include "pass/choose_lowering.h"
 #include "pass/pass.h"
 #include "transform/rules.h"
 

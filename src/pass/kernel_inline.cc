@@ -8,6 +8,7 @@
 // the lanes: a scan over f32[64] takes a sixteenth of the time (Limits::written_in_lanes and written_alone of
 // target.h).
 #include "base/status_abi.h"
+#include "pass/choose_lowering.h"
 #include "pass/kernel_builder.h"
 #include "pass/operation_cost.h"
 #include "pass/read_places.h"

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/status_abi.h"
+#include "pass/choose_lowering.h"
 #include "pass/kernel_builder.h"
 #include "pass/operation_cost.h"
 #include "pass/read_places.h"

@@ -3,6 +3,7 @@
 //
 // Parameters, results and constants are bound by the caller; intermediate values are in the arena.
 #include "pass/lower_plan.h"
+#include "pass/choose_lowering.h"
 
 #include "control/parts.h"
 #include "pass/body_cost.h"

@@ -2,7 +2,8 @@
 // them.
 #ifndef RICCI_PASS_LOWER_PLAN_H_
 #define RICCI_PASS_LOWER_PLAN_H_
-#include "pass/pipeline.h"
+#include "pass/lowered.h"
+#include "pass/options.h"
 #include "prim/row.h"
 
 namespace ricci { inline namespace v0 { namespace pass {

@@ -21,6 +21,7 @@
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
 // directly at its place (places).
 #include "pass/merge_groups.h"
+#include "pass/choose_lowering.h"
 
 #include <algorithm>
 

@@ -3,7 +3,8 @@
 #define RICCI_PASS_MERGE_GROUPS_H_
 #include <vector>
 
-#include "pass/pipeline.h"
+#include "ir/program.h"
+#include "pass/options.h"
 #include "pass/row_reads.h"
 
 namespace ricci { inline namespace v0 { namespace pass {

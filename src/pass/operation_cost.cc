@@ -1,6 +1,7 @@
 #include "pass/operation_cost.h"
 
 #include "kernel/block_ops.h"
+#include "pass/choose_lowering.h"
 #include "pass/kernel_builder.h"
 #include "trace/builder.h"
 

@@ -6,7 +6,8 @@
 #ifndef RICCI_PASS_OPERATION_COST_H_
 #define RICCI_PASS_OPERATION_COST_H_
 #include "base/hash_map.h"
-#include "pass/pipeline.h"
+#include "ir/program.h"
+#include "pass/options.h"
 #include "prim/registry.h"
 
 namespace ricci { inline namespace v0 { namespace pass {

@@ -1,7 +1,7 @@
 // The passes: each is one function from program to program in the file of its name; pipeline.cc lists them in order.
 #ifndef RICCI_PASS_PASS_H_
 #define RICCI_PASS_PASS_H_
-#include "pass/pipeline.h"
+#include "pass/options.h"
 #include "transform/rebuild.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -40,6 +40,10 @@ absl::StatusOr<ir::ProgramRef> Dce(const ir::Program& f, const Options& options)
 absl::StatusOr<ir::ProgramRef> ScheduleLoops(const ir::Program& f, const Options& options);
 // fuse.cc: groups equations into fusion equations, one kernel each.
 absl::StatusOr<ir::ProgramRef> Fuse(const ir::Program& f, const Options& options);
+
+// pipeline.cc: the cost of a program that has gone through all stages up to `after`, schedule_vmap or schedule_loops;
+// those that follow are run. INVALID_ARGUMENT without an estimate.
+absl::StatusOr<Estimate> EstimateScheduled(const ir::Program& f, const Options& options, std::string_view after);
 
 }}}  // namespace ricci::v0::pass
 #endif

@@ -159,12 +159,6 @@ absl::Status RunPlanStages(const Options& options, Lowered& out) {
 
 }  // namespace
 
-Lowered::~Lowered() {
-  for (const ricci_plan_library& call : plan.libraries) {
-    if (call.library->drop_state != nullptr) base::CallQuietly([&] { call.library->drop_state(call.state); });
-  }
-}
-
 std::span<const std::string_view> StageNames() { return kNames; }
 
 absl::StatusOr<StageSet> ChooseStages(std::string_view only, std::string_view skip) {

@@ -5,6 +5,7 @@
 // and ys name the loop by its buffer.
 #include "control/scan.h"
 #include "control/while_loop.h"
+#include "pass/choose_lowering.h"
 #include "pass/plan_lowering.h"
 #include "transform/rules.h"
 

@@ -8,7 +8,8 @@
 
 #include "base/hash_map.h"
 #include "pass/kernel_builder.h"
-#include "pass/pipeline.h"
+#include "pass/lowered.h"
+#include "pass/options.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 

@@ -12,7 +12,7 @@
 #include "base/abi_text.h"
 #include "file/disk.h"
 #include "runtime/cache_entry.h"
-#include "runtime/saved_executable.h"
+#include "runtime/executable_entry.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
@@ -65,10 +65,10 @@ ricci_cache_entry Described(const CacheFile& file, std::string_view bytes) {
   e.damaged = 1;
   const std::optional<std::string_view> code = ReadCacheEntry(KeyOf(file.name), bytes);
   if (!code) return e;
-  const std::optional<SavedAbout> about = ReadSavedAbout(*code);
-  e.damaged = !about && IsSavedExecutable(*code) ? 1 : 0;
-  e.kind = about || e.damaged != 0 ? RICCI_CACHE_OF_EXECUTABLE : RICCI_CACHE_OF_CODE;
-  if (about) e.program = base::Str(about->program), e.about = base::Str(about->about);
+  const std::optional<ExecutableEntry> entry = ReadExecutableEntry(*code);
+  e.damaged = !entry && IsExecutableEntry(*code) ? 1 : 0;
+  e.kind = entry || e.damaged != 0 ? RICCI_CACHE_OF_EXECUTABLE : RICCI_CACHE_OF_CODE;
+  if (entry) e.program = base::Str(entry->name), e.about = base::Str(entry->about);
   return e;
 }
 

@@ -2,7 +2,7 @@
 // plans (kernel::Verify): a plan that is returned has only buffers, kernels, calls and places that there are.
 #include "file/bytes.h"
 #include "file/program_file.h"
-#include "pass/kernel_builder.h"
+#include "pass/choose_lowering.h"
 #include "pass/lower_plan.h"
 #include "ricci/exact.h"
 #include "runtime/saved_plan.h"

@@ -1,32 +1,20 @@
 // Whole executables in the cache of compiled code: what is found there runs without a pass, lowering or code
 // generation.
 //
-// An entry holds its key in full (executable_key.h), the plan (saved_plan.h), the backend's code and the statistics of
-// its compilation. Nothing here fails: whatever is missing, of something else, or cannot be used is a miss, and the
-// program is compiled.
+// An entry (executable_entry.h) holds its key in full (executable_key.h), the plan (saved_plan.h), the backend's code
+// and the statistics of its compilation. Nothing here fails: whatever is missing, of something else, or cannot be used
+// is a miss, and the program is compiled.
 //
 // Where a text of the code is wanted (`--dump`, `--explain`, `dump_dir`), the program is compiled in full. Machine code
 // is kept twice, in its executable and by itself: if only source lines of a program have moved, the second is found.
 #ifndef RICCI_RUNTIME_SAVED_EXECUTABLE_H_
 #define RICCI_RUNTIME_SAVED_EXECUTABLE_H_
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "runtime/code_cache.h"
 #include "runtime/executable_key.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
-
-// What an entry says of itself, without the plan and code; the texts are views of the entry.
-struct SavedAbout {
-  std::string_view program, about;
-};
-// Nothing if `code`, what an entry of the cache holds, is not an executable of this version.
-std::optional<SavedAbout> ReadSavedAbout(std::string_view code);
-
-// Whether it begins like one, of any version.
-bool IsSavedExecutable(std::string_view code);
 
 // The code of `key`, or a NULL Ref.
 base::Ref<CompiledCode> LoadExecutable(CodeCache& cache, const ExecutableKey& wanted, const CompileKey& key);

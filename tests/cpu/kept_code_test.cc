@@ -7,7 +7,7 @@
 #include "cpu/backend_with.h"
 #include "cpu/source_rows.h"
 #include "runtime/cache_entry.h"
-#include "runtime/saved_executable.h"
+#include "runtime/executable_entry.h"
 #include "support/another_process.h"
 #include "support/cached_host.h"
 
@@ -140,7 +140,7 @@ TEST(KeptCode, OfNoUseIsGeneratedAgain) {
   std::vector<Numbers> want = Host(folder.path()).Run(e);
   std::filesystem::path path;
   for (const std::filesystem::path& p : folder.Files()) {
-    if (!runtime::IsSavedExecutable(BytesOfFile(p).substr(64))) path = p;
+    if (!runtime::IsExecutableEntry(BytesOfFile(p).substr(64))) path = p;
   }
   const std::string whole = BytesOfFile(path);
   size_t lines = 1;

@@ -10,7 +10,7 @@
 #include "cpu/kept_key.h"
 #include "runtime/cache_entry.h"
 #include "runtime/executable.h"
-#include "runtime/saved_executable.h"
+#include "runtime/executable_entry.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {
@@ -29,7 +29,7 @@ class OneEntry {
     ricci_executable_release(x);
     for (auto& [key, entry] : host_.entries) {
       const auto code = runtime::ReadCacheEntry(DigestOf(key), entry);
-      if (code && runtime::IsSavedExecutable(*code)) entry_ = &entry, digest_ = DigestOf(key);
+      if (code && runtime::IsExecutableEntry(*code)) entry_ = &entry, digest_ = DigestOf(key);
     }
     EXPECT_NE(entry_, nullptr);
     whole_ = *entry_;
