@@ -107,24 +107,41 @@ class Scheduler {
     Way way;
     Options options = options_;
     options.decisions = &way.decisions;
-    RICCI_ASSIGN(const ricci_lowering* l,
-                 ChooseLowering(registry_.Get(eqn_.prim), *op_.get(), options.target, 1u << RICCI_LOWER_DECOMPOSE));
-    auto body = transform::Decompose(registry_, *op_.get(), *l, 0);
-    if (!body.ok()) return transform::AtEquation(body.status(), f_, eqn_, "vmap");
-    if (!guarded.empty() && HoldsItself(**body)) {
+    RICCI_ASSIGN(const ir::ProgramRef body, Expanded(*op_.get()));
+    RICCI_ASSIGN(const bool is_stuck, !guarded.empty() ? HoldsStuck(*body) : false);
+    if (is_stuck) {
       return transform::AtEquation(
           absl::UnimplementedError(base::Cat("its body holds a check in a branch, so it can only run in lanes, and ",
                                              guarded, ", which cannot run within a kernel")),
           f_, eqn_, "vmap");
     }
-    RICCI_ASSIGN(way.program, inner_(**body, options));
+    RICCI_ASSIGN(way.program, inner_(*body, options));
     return way;
   }
-  // Batching returns an operation unchanged if each element must run it by itself, so that none fails in a branch that
-  // it does not take.
-  bool HoldsItself(const ir::Program& expanded) const {
-    const ir::Program& body = *control::VmapParts(eqn_.attrs).body;
-    return std::any_of(expanded.equations.begin(), expanded.equations.end(), [&](const ir::Equation& e) {
+  // A vmap as operations on the whole batch.
+  absl::StatusOr<ir::ProgramRef> Expanded(const ricci_op& op) const {
+    RICCI_ASSIGN(const ricci_lowering* l,
+                 ChooseLowering(registry_.Get(op.prim), op, options_.target, 1u << RICCI_LOWER_DECOMPOSE));
+    auto body = transform::Decompose(registry_, op, *l, 0);
+    return body.ok() ? body : transform::AtEquation(body.status(), f_, eqn_, "vmap");
+  }
+  // Batching returns an operation as a vmap of it alone if each element must run it by itself, so that none fails in a
+  // branch that it does not take. If no kernel can hold it either, no expansion of it, or of a vmap around it, ends.
+  absl::StatusOr<bool> HoldsStuck(const ir::Program& p) const {
+    for (const ir::Equation& e : p.equations) {
+      if (registry_.Get(e.prim).flow != prim::Flow::kVmap) continue;
+      const ir::Program& body = *control::VmapParts(e.attrs).body;
+      RICCI_ASSIGN(const BodyCost cost, Measure(body, options_));
+      if (cost.kernel_possible || !cost.guards_failure) continue;
+      RICCI_ASSIGN(const ir::ProgramRef expanded, Expanded(*trace::Op(p, e).get()));
+      if (HoldsVmapOf(*expanded, body)) return true;
+      RICCI_ASSIGN(const bool within, HoldsStuck(body));
+      if (within) return true;
+    }
+    return false;
+  }
+  bool HoldsVmapOf(const ir::Program& p, const ir::Program& body) const {
+    return std::any_of(p.equations.begin(), p.equations.end(), [&](const ir::Equation& e) {
       return registry_.Get(e.prim).flow == prim::Flow::kVmap && ir::Equal(*control::VmapParts(e.attrs).body, body);
     });
   }

@@ -219,6 +219,32 @@ TEST_F(Callbacks, ACheckInABranchBesideACallback) {
             "cannot run within a kernel");
 }
 
+// Batching it for the outer vmap moves it below another one each time.
+TEST_F(Callbacks, ACheckInABranchBesideACallbackIsRefusedWithinTwoBatches) {
+  const Program f = r.Parse(R"(
+program f(%j: i32[2,3], %x: f64[3]) {
+  %r: f64[2,3] = vmap(%j, %x) size=2 in_axes=[0,-1] out_axes=[0] body=program(%j: i32[3], %x: f64[3]) {
+    %s: f64[3], %c: f64[3] = vmap(%j, %x) size=3 in_axes=[0,0] out_axes=[0,0] body=program(%j: i32[], %x: f64[]) {
+      %r: f64[] = cond(%j, %x) branches=[program no(%v: f64[]) { return %v }, program yes(%v: f64[]) {
+        %zero: f64[] = constant 0.0
+        %ok: bool[] = gt(%v, %zero)
+        %n: f64[] = pure_callback(%v) callback="double" results="f64[]" vmap_method="sequential"
+        %w: f64[] = check(%ok, %n) code=9 message="not positive"
+        return %w
+      }]
+      %c: f64[] = cos(%x)
+      return %r, %c
+    }
+    %t: f64[3] = add(%s, %c)
+    return %t
+  }
+  return %r
+})");
+  EXPECT_EQ(CompileError(f),
+            "test:3: vmap: its body holds a check in a branch, so it can only run in lanes, and pure_callback, which "
+            "cannot run within a kernel");
+}
+
 TEST_F(Callbacks, AnOrderedEffectInABranchOfABatchIsRefused) {
   const Program f = r.Parse(R"(
 program f(%i: i32[], %x: f64[]) {
