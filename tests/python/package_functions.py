@@ -193,6 +193,8 @@ def _jaxopt(k=1):
     for name, solver in (("lbfgs", jaxopt.LBFGS(ridge, maxiter=4)),
                          ("gradient_descent", jaxopt.GradientDescent(ridge, maxiter=4, stepsize=0.1))):
         yield name, lambda w, c, x, y, s=solver: s.run(w, c, x, y).params, problem
+    cube = jaxopt.Bisection(lambda x, c: x ** 3 - c, 0.0, 3.0, check_bracket=False)  # its check is one of Python
+    yield "bisection", lambda c: cube.run(None, c).params, (np.float32(2.5),)
     yield "simplex", jaxopt.projection.projection_simplex, (real(4 * k),)
 
 

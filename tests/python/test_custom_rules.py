@@ -81,6 +81,82 @@ class RefusedTangents(unittest.TestCase):
             ricci.from_jax(lambda x, t: at_time(x, t, x).sum(), X, TWO).jvp((X, TWO), (X, TWO))
 
 
+@jax.custom_vjp
+def refused_late(x, t):
+    return x * t
+
+
+def _refused_late_bwd(residual, ct):
+    t, (x_moves, t_moves) = residual
+    if t_moves is not None or x_moves is None:
+        raise RuntimeError("t cannot be differentiated")
+    return 3 * ct * t, None
+
+
+# As the loops of equinox: only the backward rule looks at what moves. A flag is (), which is a tree, or None.
+refused_late.defvjp(lambda x, t: (refused_late(x.value, t.value),
+                                  (t.value, tuple(() if p.perturbed else None for p in (x, t)))),
+                    _refused_late_bwd, symbolic_zeros=True)
+
+
+def never(*_):
+    raise RuntimeError("JAX never calls this rule")
+
+
+@jax.custom_jvp
+def constant_only(x):
+    return jnp.cos(x)
+
+
+constant_only.defjvp(never)
+
+
+class Moving(unittest.TestCase):
+    """Rules are traced for the arguments that have tangents when JAX differentiates by everything."""
+
+    def check(self, f, *args):
+        ours, argnums = ricci.from_jax(f, *args), tuple(range(len(args)))
+        near(ours(*args), f(*args))
+        near(ours.grad(argnums)(*args), jax.grad(f, argnums)(*args))
+        near(ours.grad().jacrev()(*args), jax.jacrev(jax.grad(f))(*args))
+
+    def test_a_backward_rule_that_refuses(self):
+        at = lambda x, t: jnp.sin(refused_late(x, t)).sum()  # noqa: E731
+        ones = jnp.ones((2, 3))
+        loop = lambda x, t: lax.scan(lambda c, k: (refused_late(c, k), t * c), x, ones)[0].sum()  # noqa: E731
+        branch = lambda x, t: lax.cond(x[0] > 0, lambda v: at(v, X) * t, lambda v: at(v, TWO), x)  # noqa: E731
+        for f in (lambda x, t: at(x, TWO) * t, lambda x, t: at(x, lax.stop_gradient(t)) + at(t * x, jnp.round(x)),
+                  loop, branch, jax.checkpoint(lambda x, t: at(x, TWO) * t)):
+            self.check(f, X, TWO)
+
+    def test_what_moves_after_some_trips(self):
+        def f(x, t):
+            step = lambda i, c: (at_time(c[0], 1.5, c[1]), c[2], x * t)  # noqa: E731
+            return lax.fori_loop(0, 4, step, (x, jnp.ones(3), jnp.ones(3)))[0].sum()
+        ours = ricci.from_jax(f, X, TWO)
+        near(ours.jvp((X, TWO), (X, TWO)), jax.jvp(f, (X, TWO), (X, TWO)))
+        scanned = lambda x, t: lax.scan(lambda c, _: ((at_time(c[0], 1.5, c[1]), c[2], x * t), None),  # noqa: E731
+                                        (x, jnp.ones(3), jnp.ones(3)), None, length=4)[0][0].sum()
+        self.check(scanned, X, TWO)
+
+    def test_one_function_with_other_arguments_moving(self):
+        inner = jax.jit(lambda x, t, u: at_time(x, t, u) * t)
+        f = lambda x, k: (inner(x, TWO, X) + inner(X, TWO, x * k) + inner(X, TWO, X)).sum()  # noqa: E731
+        self.check(f, X, TWO)
+
+    def test_where_nothing_moves_there_is_no_rule(self):
+        f = lambda x: (x * constant_only(X) + jax.jit(constant_only)(jnp.round(x))).sum()  # noqa: E731
+        ours = ricci.from_jax(f, X)
+        near(ours.grad()(X), jax.grad(f)(X))
+        self.assertNotIn("custom_jvp", ours.text)
+
+    def test_solvers_have_no_rules(self):
+        def f(x, b):
+            solve = lambda m, c: c / constant_only(c * 0) / jnp.ones(3) / 2  # noqa: E731
+            return (lax.custom_linear_solve(lambda v: 2 * v, b * x, solve, symmetric=True) ** 2).sum()
+        self.check(f, X, X)
+
+
 def by_a_jvp_rule(x):
     around = jnp.sin(jnp.float32(3)) + jnp.arange(3.0)  # which only the rule uses
 

@@ -3,8 +3,9 @@
 usage: write_references.py OUT [package...]     (packages.txt installed, PYTHONPATH and RICCI_PREFIX set)
 
 A case is the whole function with its gradient: the program that from_jax makes, `vjp` by all floating arguments where
-JAX has reverse mode, and `vmap`. ricci_jax_replay runs them, so a test run needs none of the packages. A function that
-cannot be imported is printed with the reason, and so is one whose case is too large to be kept.
+JAX has reverse mode, and `vmap`; of SECOND, whose derivatives are their own, that of `vjp` too. ricci_jax_replay
+runs them, so a test run needs none of the packages. A function that cannot be imported is printed with the reason, and
+so is one whose case is too large to be kept.
 """
 import os
 import pathlib
@@ -21,9 +22,10 @@ import ricci  # noqa: E402
 
 import package_functions  # noqa: E402
 from case_file import CaseFile, is_inexact, is_key  # noqa: E402
-from transforms import BATCH, bits, float0, normal, shapes_of, stacked, vjp_of, vmap_of  # noqa: E402
+from transforms import BATCH, bits, float0, jvp_of, normal, shapes_of, stacked, vjp_of, vmap_of  # noqa: E402
 
-LIMIT = 64 << 10
+LIMIT = 72 << 10
+SECOND = ("lineax",)
 
 
 class Near:
@@ -43,7 +45,7 @@ def has_reverse_mode(flat_fn, leaves, active):
     return True
 
 
-def add(file, rng, name, fn, args):
+def add(file, rng, name, fn, args, second):
     function = ricci.from_jax(fn, *args)
     text = function.text
     leaves, tree = jax.tree_util.tree_flatten(args)
@@ -53,7 +55,13 @@ def add(file, rng, name, fn, args):
     outs = shapes_of(flat, leaves)
     if any(active) and any(map(is_inexact, outs)) and has_reverse_mode(flat, leaves, active):
         cts = [normal(rng, o) for o in outs if is_inexact(o)]
-        file.add(f"{name}/vjp", text, [f"vjp {bits(active)}"], leaves + cts, vjp_of(flat, active), Near())
+        given, vjp, transform = leaves + cts, vjp_of(flat, active), f"vjp {bits(active)}"
+        file.add(f"{name}/vjp", text, [transform], given, vjp, Near())
+        if second:
+            mask = active + [True] * len(cts)
+            tangents = [normal(rng, x) for x, m in zip(given, mask) if m]
+            transforms = [transform, f"jvp {bits(mask)}"]
+            file.add(f"{name}/jvp_vjp", text, transforms, given + tangents, jvp_of(vjp, mask), Near())
     else:
         file.add(f"{name}/values", text, [], leaves, flat, Near())
     if len(text) < LIMIT // 16:
@@ -72,7 +80,7 @@ def write(package, out):
             lacks = ricci.missing(fn, *args)
             if lacks:
                 raise ricci.Error(", ".join(lacks))
-            add(file, rng, f"{package}/{name}", fn, args)
+            add(file, rng, f"{package}/{name}", fn, args, package in SECOND)
             file.flush()
         except ricci.Error as error:
             print(f"{package}/{name}: {error}", flush=True)

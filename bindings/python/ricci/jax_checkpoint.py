@@ -59,7 +59,7 @@ def checkpoint(importer, body, eqn):
     except Error:
         text, saves = f"names:{_SAVED}", _saves(p["policy"])
     with _asked(importer, saves):
-        held = importer.program(core.ClosedJaxpr(p["jaxpr"], ()))
+        held = importer.program(core.ClosedJaxpr(p["jaxpr"], ()), moving=body.moves(eqn.invars))
     return body.builder.emit("checkpoint", body.reads(eqn.invars), len(eqn.outvars), body=held, policy=text,
                              prevent_cse=bool(p["prevent_cse"]), differentiated=p["differentiated"])
 

@@ -15,7 +15,7 @@ from .jax_batching import custom_vmap
 from .jax_callbacks import CALLBACK_RULES, only_raises
 from .jax_checkpoint import checkpoint
 from .jax_custom import custom_jvp, custom_vjp, linear_call
-from .jax_packages import PACKAGE_RULES
+from .jax_packages import PACKAGE_RULES, implementation
 from .jax_keys import KEY_RULES
 from .jax_program import Body, host_array, is_key_dtype, type_of
 from .jax_sparse import SPARSE_RULES
@@ -27,18 +27,40 @@ def call(importer, body, eqn):
 
     In a checkpoint it is inlined: results of a call are saved whatever the policy says, those of its equations are not.
     """
-    p = eqn.params
-    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr", "fwd_jaxpr") if name in p)
-    closed = held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
-    program = importer.program(closed, str(p.get("name", "")))
+    program = importer.program(_closed(eqn), str(eqn.params.get("name") or ""), body.moves(eqn.invars))
     if importer.policies:
         return body.builder.inline(program, body.reads(eqn.invars))
     return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=program)
 
 
-def scan(importer, body, eqn):
+def _closed(eqn):
+    """The jaxpr of a call."""
     p = eqn.params
-    return body.builder.emit("scan", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(p["jaxpr"]),
+    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr", "fwd_jaxpr") if name in p)
+    return held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
+
+
+def held_jaxpr(importer, eqn):
+    """What an equation computes, as a jaxpr of the same operands; None if it is not a call."""
+    rule = RULES.get(eqn.primitive.name)
+    if rule in (call, checkpoint):
+        return _closed(eqn)
+    return implementation(importer, eqn)
+
+
+def custom(rule):
+    """A custom operation with its rule; where nothing has a tangent it is a call."""
+    def of(importer, body, eqn):
+        return (rule if any(body.moves(eqn.invars)) else call)(importer, body, eqn)
+    return of
+
+
+def scan(importer, body, eqn):
+    p, moving = eqn.params, body.moves(eqn.invars)
+    n, end = p["num_consts"], p["num_consts"] + p["num_carry"]
+    moving[n:end] = importer.moving.carry(p["jaxpr"].jaxpr, moving[:n], moving[n:end], moving[end:])
+    step = importer.program(p["jaxpr"], moving=moving)
+    return body.builder.emit("scan", body.reads(eqn.invars), len(eqn.outvars), body=step,
                              length=p["length"], reverse=p["reverse"], num_consts=p["num_consts"],
                              num_carry=p["num_carry"], unroll=int(p["unroll"]))
 
@@ -46,8 +68,10 @@ def scan(importer, body, eqn):
 def while_loop(importer, body, eqn):
     p = eqn.params
     cond, step, n_cond, n_step = p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"]
-    operands = body.reads(eqn.invars)
-    cond_program, step_program = importer.program(cond), importer.program(step)
+    operands, moving = body.reads(eqn.invars), body.moves(eqn.invars)
+    carry = importer.moving.carry(step.jaxpr, moving[n_cond:n_cond + n_step], moving[n_cond + n_step:])
+    cond_program = importer.program(cond, moving=moving[:n_cond] + carry)
+    step_program = importer.program(step, moving=moving[n_cond:n_cond + n_step] + carry)
     if cond.out_avals[0].shape:  # jax.vmap has mapped a loop whose trip counts differ
         step_program = _masked_step(importer, cond, step, n_cond)
         cond_program = _any_goes_on(importer, cond)
@@ -83,11 +107,12 @@ def cond(importer, body, eqn):
     """Without `debug` a branch that only raises, as equinox.error_if makes, is left out with its condition."""
     branches = eqn.params["branches"]
     goes_on = [b for b in branches if importer.debug or not only_raises(b.jaxpr)]
+    moving = body.moves(eqn.invars[1:])
     if len(branches) == 2 and len(goes_on) == 1:
         return body.builder.emit("call", body.reads(eqn.invars[1:]), len(eqn.outvars),
-                                 body=importer.program(goes_on[0]))
+                                 body=importer.program(goes_on[0], moving=moving))
     return body.builder.emit("cond", body.reads(eqn.invars), len(eqn.outvars),
-                             branches=[importer.program(b) for b in branches])
+                             branches=[importer.program(b, moving=moving) for b in branches])
 
 
 def platform_index(importer, body, eqn):
@@ -104,9 +129,11 @@ COMPLEX = (_abi.RICCI_C64, _abi.RICCI_C128)
 
 
 def custom_linear_solve(importer, body, eqn):
+    """The solvers are never differentiated: nothing moves in them."""
     parts = {part: held for part, held in eqn.params["jaxprs"]._asdict().items() if held is not None}
+    moving = {part: [part in ("matvec", "vecmat")] * len(held.in_avals) for part, held in parts.items()}
     return body.builder.emit("custom_linear_solve", body.reads(eqn.invars), len(eqn.outvars),
-                             **{part: importer.program(held) for part, held in parts.items()})
+                             **{part: importer.program(held, moving=moving[part]) for part, held in parts.items()})
 
 
 def forward(importer, body, eqn):
@@ -220,7 +247,7 @@ RULES = {
     **PACKAGE_RULES,
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite", "custom_partitioning", "remat_opt"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
-    "custom_jvp_call": custom_jvp, "custom_vjp_call": custom_vjp,
+    "custom_jvp_call": custom(custom_jvp), "custom_vjp_call": custom(custom_vjp),
     "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape, "dot_general": dot_general, "conj": conj, "eq": equality, "ne": equality, "tie": tie,
     **dict.fromkeys(("empty", "empty2"), empty),

@@ -75,15 +75,15 @@ def _linear(body, tangents, aval):
 class _Operation:
     """One custom operation: its function, its rule (None if there is none) and why there is none."""
 
-    def __init__(self, importer, eqn, primitive, place, make):
+    def __init__(self, importer, eqn, primitive, place, make, moving):
         self.closed, self.place, self.rule, self.why = eqn.params["call_jaxpr"], place, None, ""
-        self.importer, self.n_consts = importer, eqn.params["num_consts"]
+        self.importer, self.n_consts, self.moving = importer, eqn.params["num_consts"], moving
         self.refused, self.captured, self.extra, self.places = (), [], [], []
         if _too_deep(importer, primitive, place):
             self.why = f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
             return
         try:
-            self.rule = importer.rule(eqn, make)
+            self.rule = importer.rule(eqn, make, moving[self.n_consts:])
             self.refused = (*[False] * self.n_consts, *self.rule.refused)
             self.captured = self.rule.captured
         except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
@@ -129,15 +129,18 @@ def _custom(importer, body, eqn, primitive, wrapped, make, programs):
     """The call with its rules, which `programs` gives for an _Operation, or with what stands for them inside of
     themselves."""
     name, place, rule = str(eqn.params.get("name") or ""), wrapped.debug_info.func_src_info, rule_function(wrapped)
+    moving = body.moves(eqn.invars)
+    # Nothing differentiates the function of a custom_vjp: `fwd` takes its place.
+    moving_inside = moving if primitive == "custom_jvp" else [False] * len(moving)
     importer.met[-1].add(place)
     with _Held(importer, primitive, rule, None, place, ()):
-        call = importer.program(eqn.params["call_jaxpr"], name)
+        call = importer.program(eqn.params["call_jaxpr"], name, moving_inside)
     operands = body.reads(eqn.invars)
     level, refused = _self_level(importer, primitive, rule, call)
     if level:
         return body.builder.emit(primitive, _guarded(importer, body, operands, refused, place), len(eqn.outvars),
                                  call=call, self=level)
-    operation = _Operation(importer, eqn, primitive, place, make)
+    operation = _Operation(importer, eqn, primitive, place, make, moving)
     operands = operation.take(body, operands)
     refused = operation.refused if primitive == "custom_jvp" else ()  # a custom_vjp refuses in its backward rule
     with _Held(importer, primitive, rule, _OTHER if operation.extra else call, place, refused):
@@ -176,13 +179,14 @@ def _jvp_program(importer, op):
     tangents = [next(given) if a else None for a in active]
     moving_outs = [a for a in closed.out_avals if is_differentiable(a)]
     if op.rule is None:
-        outs = body.run(closed.jaxpr, closed.consts, params[:n])
+        outs = body.run(closed.jaxpr, closed.consts, params[:n], op.moving)
         linear = [_linear(body, params[n_all:], a) for a in moving_outs]
         return body.builder.finish(outs + _failing(body, linear, op.why))
     rule, own = op.rule, tangents[op.n_consts:n]
     nothing = body.constant(np.False_, _abi.RICCI_BOOL)  # stands for float0
     moving = [nothing if t is None else t for t, m in zip(own, rule.moving) if m]
-    outs = body.run(rule.jaxpr, rule.consts, params[op.n_consts:n] + moving)
+    outs = body.run(rule.jaxpr, rule.consts, params[op.n_consts:n] + moving,
+                    op.moving[op.n_consts:] + [t is not nothing for t in moving])
     primals, rest = outs[:len(rule.out_zeros)], iter(outs[len(rule.out_zeros):])
     found = [None if zero else next(rest) for zero in rule.out_zeros]
     results = [body.zeros(a) if t is None else t for a, t in zip(closed.out_avals, found) if is_differentiable(a)]
@@ -200,10 +204,10 @@ def _vjp_programs(importer, op):
     closed, fwd = op.closed, op.body("fwd")
     params, n = fwd.builder.params, len(closed.in_avals)
     if op.rule is None:
-        return {"fwd": fwd.builder.finish(fwd.run(closed.jaxpr, closed.consts, params[:n])),
+        return {"fwd": fwd.builder.finish(fwd.run(closed.jaxpr, closed.consts, params[:n], op.moving)),
                 "bwd": _failing_bwd(importer, op)}
     rule = op.rule
-    outs = fwd.run(rule.jaxpr, rule.consts, params[op.n_consts:n])
+    outs = fwd.run(rule.jaxpr, rule.consts, params[op.n_consts:n], op.moving[op.n_consts:])
     own = iter(outs[:rule.n_own])
     residuals = [next(own) if f is None else params[f] for f in rule.forwarded]
     residuals += [params[i] for i in op.places]

@@ -1,8 +1,10 @@
 """Primitives that packages add to JAX, and one of JAX: JAX functions with rules of their own, which are traced to programs.
 
-linear_solve of lineax becomes custom_jvp around linear_call: its derivative is lineax's rule, and where it is linear in
-its right-hand side, lineax's transposed solve is its transpose. Second derivatives in the operator are an error of
-linear_call.
+linear_solve of lineax becomes custom_linear_solve where lineax takes the operator for regular: its rule is that of
+custom_linear_solve then, which has derivatives of every order. Least squares and minimal norms become custom_jvp around
+linear_call: their derivative is lineax's rule, and where they are linear in the right-hand side, lineax's transposed
+solve is the transpose. Second derivatives of these in the operator are an error of linear_call; of a gradient that JAX
+makes Ricci has the derivative.
 """
 import contextlib
 import functools
@@ -29,8 +31,16 @@ def _implementation(eqn, function=None):
 
 def implemented(importer, body, eqn, function=None):
     """A primitive that is a JAX function and has its derivative."""
-    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars),
-                             body=importer.program(importer.alike(eqn, _implementation, function), eqn.primitive.name))
+    moving = body.moves(eqn.invars) if function is None else None
+    held = importer.program(importer.alike(eqn, _implementation, function), eqn.primitive.name, moving)
+    return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=held)
+
+
+def implementation(importer, eqn):
+    """What an equation of equinox does, as a jaxpr; None if it has rules of its own."""
+    name = eqn.primitive.name
+    is_function = (_innermost(eqn.params).name if name == "vprim" else name) in IMPLEMENTED
+    return importer.alike(eqn, _implementation, None) if is_function else None
 
 
 def _zero(aval):
@@ -55,6 +65,26 @@ class _Solve:
         from equinox.internal._primitive import _missing_dynamic
         places = iter(range(len(self.ins)))
         return [next(places) if x is _missing_dynamic else None for x in self.params["static"]]
+
+    def _given(self, values):
+        """The arguments, of the values of the operands."""
+        from equinox.internal._primitive import _combine
+        return jax.tree_util.tree_unflatten(self.params["treedef"], _combine(values, self.params["static"]))
+
+    @property
+    def is_regular(self):
+        """Does lineax's rule take the operator for regular?"""
+        solver = self._given([_struct(a) for a in self.ins])[4]
+        types = [[(a.shape, a.dtype) for a in avals]
+                 for avals in ([self.ins[i] for i in self.linear], self.outs[:self.n_solution])]
+        return solver.assume_full_rank() and types[0] == types[1]
+
+    def product(self, transposed):
+        """The operands that are not linear, a vector -> what the operator or its transpose makes of it."""
+        def run(*given):
+            operator, _, vector, *_ = self._given(self.ordered(given[:len(self.fixed)], given[len(self.fixed):]))
+            return jax.tree_util.tree_leaves((operator.transpose() if transposed else operator).mv(vector))
+        return jax.make_jaxpr(run)(*(_struct(self.ins[i]) for i in self.fixed + self.linear))
 
     def ordered(self, fixed, linear):
         """The operands from those that are not linear and those that are."""
@@ -97,18 +127,18 @@ def _inside(importer):
         importer.solves_around -= 1
 
 
-def _solution_program(importer, solve):
-    """What linear_call holds: the fixed operands, the vector -> the solution."""
+def _solution_program(importer, solve, n_results, moving=True):
+    """The fixed operands, the vector -> the solution, or the first `n_results` results."""
     avals = [solve.ins[i] for i in solve.fixed + solve.linear]
     inner = Body(importer, "solve", [type_of(a) for a in avals])
     params, n = inner.builder.params, len(solve.fixed)
-    outs = inner.run(solve.call.jaxpr, solve.call.consts, solve.ordered(params[:n], params[n:]))
-    return inner.builder.finish(outs[:solve.n_solution])
+    outs = inner.run(solve.call.jaxpr, solve.call.consts, solve.ordered(params[:n], params[n:]), [moving] * len(avals))
+    return inner.builder.finish(outs[:n_results])
 
 
 def _linear(importer, solve, build, operands):
     """The results, with the solution as a linear function of the vector."""
-    held = _solution_program(importer, solve)
+    held = _solution_program(importer, solve, solve.n_solution)
     with _inside(importer):
         transpose = importer.program(solve.transpose)
     fixed, linear = [operands[i] for i in solve.fixed], [operands[i] for i in solve.linear]
@@ -118,9 +148,23 @@ def _linear(importer, solve, build, operands):
     return solution + rest
 
 
+def _regular(importer, solve, body, eqn):
+    """The solvers are never differentiated: nothing moves in them."""
+    operands = body.reads(eqn.invars)
+    fixed, linear = [operands[i] for i in solve.fixed], [operands[i] for i in solve.linear]
+    held = {"matvec": importer.program(solve.product(transposed=False)),
+            "vecmat": importer.program(solve.product(transposed=True)),
+            "solve": _solution_program(importer, solve, len(solve.outs), moving=False),
+            "transpose_solve": importer.program(solve.transpose, moving=[False] * len(solve.transpose.in_avals))}
+    return body.builder.emit("custom_linear_solve", fixed * len(held) + linear, len(solve.outs), **held)
+
+
 def linear_solve(importer, body, eqn):
     solve = importer.alike(eqn, _Solve)
-    if importer.solves_around > 1:  # the transpose of a transpose: linear_call never asks for it
+    if solve.is_regular and any(body.moves(eqn.invars)):
+        return _regular(importer, solve, body, eqn)
+    # Without a tangent, or as the transpose of a transpose, which linear_call never asks for.
+    if importer.solves_around > 1 or not any(body.moves(eqn.invars)):
         return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(solve.call))
     if importer.solves_around == 1:
         return _linear(importer, solve, body.builder, body.reads(eqn.invars))

@@ -84,7 +84,7 @@ class Body:
 
     def __init__(self, importer, name, types):
         self.importer, self.builder = importer, Builder(importer.context, name, types)
-        self.values, self._constants = {}, {}
+        self.values, self._constants, self._moving = {}, {}, set()
         self.outer = {}  # by id: what a rule closes over, which is a tracer of the function around it
 
     def constant(self, array, dtype, shape=None):
@@ -131,10 +131,18 @@ class Body:
             self.value_of(operand)
         self.importer.equation(self, core.new_jaxpr_eqn([t.val for t in eqn.in_tracers], eqn.outvars, eqn.primitive,
                                                         eqn.params, eqn.effects, eqn.source_info, eqn.ctx))
+        self._moving.update(v for v in eqn.outvars if is_differentiable(v.aval))
         return self.values[var]
 
-    def run(self, jaxpr, consts, arguments):
-        """Appends the equations of `jaxpr`; returns the values of its results."""
+    def moves(self, atoms):
+        """Which of them have tangents if everything that is differentiated does."""
+        return [not isinstance(a, core.Literal) and a in self._moving for a in atoms]
+
+    def run(self, jaxpr, consts, arguments, moving=None):
+        """Appends the equations of `jaxpr`; returns the values of its results. `moving`: which arguments have tangents,
+        None for all."""
+        flags = [True] * len(arguments) if moving is None else moving
+        self._moving |= self.importer.moving.of(jaxpr, flags, [isinstance(c, core.Tracer) for c in consts])[0]
         for var, const in zip(jaxpr.constvars, consts):
             known = self.outer.get(id(const))
             self.values[var] = self.constant(host_array(const), type_of(var.aval)[0]) if known is None else known
@@ -171,36 +179,54 @@ class Importer:
         self.met = [set()]  # places of rules, for each program under construction
         self._programs, self._rules, self._place = {}, {}, ("", 0, "")
         self._keys, self._alike = Keys(), {}
+        from .jax_moving import Moving
+        self.moving = Moving(self._jvp_rule, self._called)
 
-    def program(self, closed, name=""):
-        """The program of a closed jaxpr; the same one for the same jaxpr in the same place.
+    def program(self, closed, name="", moving=None):
+        """The program of a closed jaxpr; the same one for the same jaxpr in the same place. `moving`: which parameters
+        have tangents, None for all that can.
 
         Custom operations around it matter only to those inside of it that have the same rule: what holds none of these
         is made once, however many rules lead to it.
         """
         around = tuple(map(tuple, self.enclosing.values()))
         outside = {place for stack in around for _, _, place, _ in stack}
-        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(self.policies), self.solves_around
+        flags = [True] * len(closed.in_avals) if moving is None else moving
+        custom = self.moving.of(closed.jaxpr, flags, [isinstance(c, core.Tracer) for c in closed.consts])[2]
+        key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(self.policies), self.solves_around, custom
         known = self._programs.setdefault(key, [])
         made = next((m for m in known if m.fits(around, outside)), None)
         if made is None:
-            made = _Made(closed, around, outside, self._made_in(closed, name))
+            made = _Made(closed, around, outside, self._made_in(closed, name, flags))
             known.append(made)
         self.met[-1] |= made.met
         return made.program
 
-    def _made_in(self, closed, name):
+    def _made_in(self, closed, name, moving):
         """(the program, the places of the rules of all custom operations in it)."""
         self.met.append(set())
         body = Body(self, name, [type_of(a) for a in closed.in_avals])
-        results = body.run(closed.jaxpr, closed.consts, body.builder.params)
+        results = body.run(closed.jaxpr, closed.consts, body.builder.params, moving)
         return body.builder.finish(results), self.met.pop()
 
-    def rule(self, eqn, make):
-        """The traced rule of a custom_jvp or custom_vjp, `make(params)`: the same one wherever the equation is met."""
-        if id(eqn) not in self._rules:
-            self._rules[id(eqn)] = make(eqn.params), eqn
-        return self._rules[id(eqn)][0]
+    def rule(self, eqn, make, moving):
+        """The traced rule of a custom_jvp or custom_vjp, `make(params, moving)`: the same one wherever the equation is
+        met with the same moving arguments."""
+        key = id(eqn), tuple(moving) if eqn.params["symbolic_zeros"] else ()
+        if key not in self._rules:
+            self._rules[key] = make(eqn.params, moving), eqn
+        return self._rules[key][0]
+
+    def _jvp_rule(self, eqn, moving):
+        from .jax_rules import JvpRule
+        try:
+            return self.rule(eqn, JvpRule, moving)
+        except Exception:  # whatever the user's rule raises, which is said where the operation is imported
+            return None
+
+    def _called(self, eqn):
+        from .jax_control import held_jaxpr
+        return held_jaxpr(self, eqn)
 
     def alike(self, eqn, make, *given):
         """`make(eqn, *given)`, the same for equations of the same parameters and types: made for the first of them."""

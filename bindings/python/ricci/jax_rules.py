@@ -1,8 +1,9 @@
 """Rules of custom_jvp and custom_vjp as jaxprs.
 
-JAX traces a rule when it differentiates, and knows then which arguments have tangents. Here a rule is traced once, when
-the function is imported, for as many tangents as it takes: one that is told which there are (symbolic zeros) may refuse
-some, and JAX itself refuses those of what the function closes over.
+JAX traces a rule when it differentiates, and knows then which arguments have tangents. Here a rule is traced
+when the function is imported, for all arguments that may have tangents then (jax_moving.py), or for as many of them as
+it takes: one that is told which there are (symbolic zeros) may refuse some, and JAX itself refuses those of what the
+function closes over.
 """
 import jax
 import numpy as np
@@ -69,6 +70,11 @@ def _traced_with_most(trace, full, may_refuse):
         flags[_refused(trace, flags)] = False
 
 
+def _asked_for(avals, moving, symbolic):
+    """The arguments that a rule gets tangents of; one without symbolic zeros gets all."""
+    return [is_differentiable(a) and (m or not symbolic) for a, m in zip(avals, moving)]
+
+
 def captured(consts):
     """The values of other traces among the constants of a rule."""
     return [x for x in consts if isinstance(x, core.Tracer)]
@@ -78,13 +84,13 @@ class JvpRule:
     """`jaxpr`, with `consts`: primals, tangents of the `moving` arguments -> results, tangents of those that have some
     (`out_zeros`)."""
 
-    def __init__(self, params):
+    def __init__(self, params, moving):
         avals, symbolic = params["call_jaxpr"].in_avals[params["num_consts"]:], params["symbolic_zeros"]
 
         def trace(flags):
             return flags, *params["jvp_jaxpr_fun"].call_wrapped(*(symbolic and not f for f in flags))
         flags, self.jaxpr, self.consts, self.out_zeros = _traced_with_most(
-            trace, [is_differentiable(a) for a in avals], symbolic)
+            trace, _asked_for(avals, moving, symbolic), symbolic)
         self.refused = [is_differentiable(a) and not f for a, f in zip(avals, flags)]
         self.moving = [f or not symbolic for f in flags]  # tangents of integers are float0 then
         self.captured = captured(self.consts)
@@ -95,7 +101,7 @@ class VjpRule:
     that have some -> cotangents of the arguments that have some. For a residual that is an operand `forwarded` has its
     number, None for others."""
 
-    def __init__(self, params):
+    def __init__(self, params, moving):
         closed, wrapped = params["call_jaxpr"], params["fwd_jaxpr_thunk"]
         avals = closed.in_avals[params["num_consts"]:]
 
@@ -103,7 +109,7 @@ class VjpRule:
             _forget(wrapped)
             return flags, *wrapped.call_wrapped(*flags), params["out_trees"]()[2]
         flags, self.jaxpr, self.consts, self.forwarded = _traced_with_most(
-            trace, [is_differentiable(a) for a in avals], params["symbolic_zeros"])
+            trace, _asked_for(avals, moving, params["symbolic_zeros"]), params["symbolic_zeros"])
         self.refused = [is_differentiable(a) and not f for a, f in zip(avals, flags)]
         self.n_own = sum(f is None for f in self.forwarded)
         own = iter(self.jaxpr.outvars[:self.n_own])
