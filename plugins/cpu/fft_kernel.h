@@ -4,7 +4,8 @@
 // Passes follow each other so that results come in order (Stockham, "High-speed convolution and correlation", 1966);
 // all but the first and the last go from one half of the scratch memory to the other. An inverse transform is one whose
 // results come in reverse. Real lines are complex ones of half the length, which are taken apart after it, or put
-// together before it (Cooley, Lewis and Welch, "The fast Fourier transform algorithm", 1970), so that lines never mix.
+// together before it (Cooley, Lewis and Welch, "The fast Fourier transform algorithm", 1970), so that lines never mix;
+// those of odd length are complex ones with imaginary parts of zero, or with the conjugates that are left out.
 //
 // A real line is not the half of a pair of lines in one transform, because NaN or large numbers would reach its
 // neighbour.
@@ -181,7 +182,12 @@ struct FftKernel {
   // Vectors that a side has in work memory.
   static int64_t PlanesOf(const FftLines& f, bool input) {
     const bool half = f.kind == (input ? FftKind::kToReal : FftKind::kFromReal);
+    if (f.odd) return half ? f.n() + 1 : f.n();
     return 2 * (f.n() + (half && !f.packed ? 1 : 0));
+  }
+  // How far these are apart: of real lines that are complex ones, each is the real part of an element.
+  static int64_t PlaneStep(const FftLines& f, bool input) {
+    return f.odd && IsReal(f, input) ? int64_t{2 * kLanes} : int64_t{kLanes};
   }
   // The parts of lines that are adjacent: plane j at data + (j / 2) step + (j % 2), or real ones at data + j step.
   static int64_t OffsetOf(const FftLines& f, bool input, int64_t plane) {
@@ -190,33 +196,34 @@ struct FftKernel {
   }
   static void Gather(const FftLines& f, int64_t first, int64_t count, T* work) {
     const T* from = static_cast<const T*>(f.in.data) + first * f.in.line;
-    const int64_t planes = PlanesOf(f, /*input=*/true);
+    const int64_t planes = PlanesOf(f, /*input=*/true), step = PlaneStep(f, /*input=*/true);
     // Empty lanes compute too, and with whatever is in memory they may take a hundred times as long.
-    for (int64_t j = 0; j < planes && count != kLanes; ++j) Vectors::Store(work + j * kLanes, V{});
+    const bool clears = count != kLanes || step != kLanes;
+    for (int64_t j = 0; clears && j < planes * step; j += kLanes) Vectors::Store(work + j, V{});
     if (!HasAdjacentLines(f, true)) {
-      TransposeKernel<kBytes>::Copy(from, f.in.line, count, planes, work, int64_t{kLanes});
+      TransposeKernel<kBytes>::Copy(from, f.in.line, count, planes, work, step);
     } else if (count == kLanes && !IsReal(f, true)) {
       const Pairs pairs{const_cast<T*>(from), f.in.step};
       for (int64_t j = 0; j < planes / 2; ++j) WorkAt(work).Store(j, pairs.Load(j));
     } else {
       for (int64_t j = 0; j < planes; ++j) {
         const T* at = from + OffsetOf(f, true, j);
-        for (int64_t i = 0; i < count; ++i) work[j * kLanes + i] = at[i * f.in.line];
+        for (int64_t i = 0; i < count; ++i) work[j * step + i] = at[i * f.in.line];
       }
     }
   }
   static void Scatter(const FftLines& f, int64_t first, int64_t count, const T* work) {
     T* to = static_cast<T*>(f.out.data) + first * f.out.line;
-    const int64_t planes = PlanesOf(f, /*input=*/false);
+    const int64_t planes = PlanesOf(f, /*input=*/false), step = PlaneStep(f, /*input=*/false);
     if (!HasAdjacentLines(f, false)) {
-      TransposeKernel<kBytes>::Copy(work, int64_t{kLanes}, planes, count, to, f.out.line);
+      TransposeKernel<kBytes>::Copy(work, step, planes, count, to, f.out.line);
     } else if (count == kLanes && !IsReal(f, false)) {
       const Pairs pairs{to, f.out.step};
       for (int64_t j = 0; j < planes / 2; ++j) pairs.Store(j, WorkAt(const_cast<T*>(work)).Load(j));
     } else {
       for (int64_t j = 0; j < planes; ++j) {
         T* at = to + OffsetOf(f, false, j);
-        for (int64_t i = 0; i < count; ++i) at[i * f.out.line] = work[j * kLanes + i];
+        for (int64_t i = 0; i < count; ++i) at[i * f.out.line] = work[j * step + i];
       }
     }
   }
@@ -256,6 +263,16 @@ struct FftKernel {
     }
   }
 
+  // The conjugates that are left out of the transform of a real line of odd length.
+  static void Complete(const FftLines& f, T* work) {
+    const Planes at = WorkAt(work);
+    at.Store(0, {at.Load(0).re, V{}});
+    for (int64_t k = 1; k <= f.n() / 2; ++k) {
+      const Number x = at.Load(k);
+      at.Store(f.n() - k, {x.re, -x.im});
+    }
+  }
+
   // ---- kLanes lines, or the `count` last ones ----
   static void PassFrom(const FftLines& f, int64_t first, bool direct, int radix, T* from, T* to, const Step& s) {
     T* at = static_cast<T*>(f.in.data) + first * f.in.line;
@@ -275,12 +292,13 @@ struct FftKernel {
     T* work = static_cast<T*>(f.scratch);
     T* other = work + 2 * kLanes * (f.length.n + 1);
     // A single pass has its input in work memory.
-    const bool direct = count == kLanes && f.chirp.n == 0, one = f.length.n_passes == 1;
+    const bool direct = count == kLanes && f.chirp.n == 0 && !f.odd, one = f.length.n_passes == 1;
     const bool reads = direct && !one && HasAdjacentLines(f, true) && f.kind != FftKind::kToReal;
     const bool writes = direct && HasAdjacentLines(f, false) && f.kind != FftKind::kFromReal;
     if (!reads) Gather(f, first, count, work);
-    if (f.kind == FftKind::kToReal) PutTogether(f, work);
-    const double scale = f.kind == FftKind::kFromReal ? f.scale / 2 : f.scale;
+    if (f.kind == FftKind::kToReal) f.odd ? Complete(f, work) : PutTogether(f, work);
+    const bool apart = f.kind == FftKind::kFromReal && !f.odd;
+    const double scale = apart ? f.scale / 2 : f.scale;
     if (f.chirp.n != 0) {
       Convolve(f, scale, work, other);
     } else {
@@ -289,7 +307,7 @@ struct FftKernel {
           [&](int radix, const Step& s) { PassFrom(f, first, reads, radix, work, other, s); },
           [&](int radix, const Step& s) { LastPass(f, first, writes, radix, WorkAt(work), other, s); });
     }
-    if (f.kind == FftKind::kFromReal) TakeApart(f, other);
+    if (apart) TakeApart(f, other);
     if (!writes) Scatter(f, first, count, other);
   }
   static void Run(const FftLines& f) {

@@ -43,16 +43,17 @@ struct FftArray {
 enum class FftKind : uint8_t { kComplex, kFromReal, kToReal };
 
 struct FftLines {
-  FftLength length;  // of real lines half as many elements, each of two of theirs
+  FftLength length;  // of real lines of even length half as many elements, each of two of theirs
   FftChirp chirp;    // if there is one, `length` is that of the convolution
   FftKind kind = FftKind::kComplex;
+  bool odd = false;  // real lines of odd length, which are transformed as complex ones
   bool inverse = false, f64 = false;
   // The complex side of real lines has, in place of the zero imaginary part of its first element, the last one.
   bool packed = false;
   double scale = 1;
   FftArray in, out;  // may be the same memory
   int64_t lines = 0;
-  const void* turns = nullptr;  // of real lines: exp(-pi i k / n), k <= n / 2
+  const void* turns = nullptr;  // of real lines of even length: exp(-pi i k / n), k <= n / 2
   void* scratch = nullptr;      // FftScratch(length.n) parts, aligned to 64
 
   int64_t n() const { return chirp.n == 0 ? length.n : chirp.n; }

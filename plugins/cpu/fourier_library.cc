@@ -35,9 +35,9 @@ class Task {
     if (f_.way == Fourier::Way::kLine) return Line(in, out);
     switch (f_.kind) {
       case FftKind::kFromReal:
-        return FromReal(in, out);
+        return f_.lines.odd ? Complex(in, out) : FromReal(in, out);
       case FftKind::kToReal:
-        return ToReal(in, out);
+        return f_.lines.odd ? OddToReal(in, out) : ToReal(in, out);
       case FftKind::kComplex:
         return Complex(in, out);
     }
@@ -56,6 +56,7 @@ class Task {
   // ---- a line that is alone ----
   void Line(const T* in, T* out) const {
     T* pairs = Spectrum() + 2 * f_.lines.lines * f_.columns.lines;
+    if (f_.lines.odd) return OddLine(in, pairs, out);
     switch (f_.kind) {
       case FftKind::kFromReal:
         AsMatrix(in, pairs);
@@ -106,10 +107,33 @@ class Task {
     }
   }
 
+  // Real elements as complex ones.
+  void OddLine(const T* in, T* pairs, T* out) const {
+    const int64_t n = f_.lines.lines * f_.columns.lines;
+    if (f_.kind == FftKind::kFromReal) {
+      for (int64_t j = 0; j < n; ++j) Set(pairs + 2 * j, in[j], 0);
+      AsMatrix(pairs, pairs);
+      std::copy(pairs, pairs + n + 1, out);
+      return;
+    }
+    Set(pairs, in[0], 0);
+    for (int64_t k = 1; k <= n / 2; ++k) {
+      Set(pairs + 2 * k, in[2 * k], in[2 * k + 1]);
+      Set(pairs + 2 * (n - k), in[2 * k], -in[2 * k + 1]);
+    }
+    AsMatrix(pairs, pairs);
+    for (int64_t j = 0; j < n; ++j) out[j] = pairs[2 * j];
+  }
+
   // ---- a plane ----
   void Complex(const T* in, T* out) const {
     Run(f_.lines, in, out);
     Columns(out, 2 * f_.columns.lines, out, 2 * f_.columns.lines, 0, f_.columns.lines);
+  }
+  void OddToReal(const T* in, T* out) const {
+    T* spectrum = Spectrum();
+    Columns(in, 2 * f_.columns.lines, spectrum, 2 * f_.columns.lines, 0, f_.columns.lines);
+    Run(f_.lines, spectrum, out);
   }
   // The columns of both real ends of rows are one, in place of the first; the transform of each is symmetrical, which
   // takes them apart.

@@ -116,9 +116,12 @@ void SetArrays(const Sizes& s, Fourier& f) {
   f.lines.out = ArrayOf(f.kind == FftKind::kToReal, s.out, f.inner);
 }
 
-bool SetLines(const Sizes& s, Fourier& f) {
+bool AreMany(const Sizes& s, const Fourier& f) {
   const int64_t all = f.batch * f.inner;
-  if (all < kFewest || all * s.n < kSmallest || !SetLength(s.complex, f.lines, f.of_lines)) return false;
+  return all >= kFewest && all * s.n >= kSmallest;
+}
+bool SetLines(const Sizes& s, Fourier& f) {
+  if (!SetLength(s.complex, f.lines, f.of_lines)) return false;
   SetArrays(s, f);
   if (f.inner == 1) std::swap(f.inner, f.batch);
   const int64_t wanted = std::max<int64_t>(kTaskElements / s.n / kFftVector, 1) * kFftVector;
@@ -157,6 +160,13 @@ bool SetLine(const Sizes& s, Fourier& f) {
   return true;
 }
 
+// Lines that are few and of no matrix leave lanes of their vectors empty: still quicker than JAX's, and a kernel of
+// their own would take most of the time to compile.
+bool SetLineOrLines(const Sizes& s, Fourier& f) {
+  if (AreMany(s, f)) return SetLines(s, f);
+  return SetLine(s, f) || (s.n >= kShortest && SetLines(s, f));
+}
+
 bool SetPlane(const Sizes& s, int64_t rows, Fourier& f) {
   const int64_t smallest = f.batch < kFewest ? kSmallestPlane : kSmallest;
   if (f.inner != 1 || rows * s.n < smallest || rows * s.n > kLargest) return false;
@@ -164,8 +174,8 @@ bool SetPlane(const Sizes& s, int64_t rows, Fourier& f) {
   f.way = Fourier::Way::kPlane;
   SetArrays(s, f);
   f.lines.lines = rows;
-  f.lines.packed = f.kind != FftKind::kComplex;
-  f.columns.lines = s.complex;
+  f.lines.packed = f.kind != FftKind::kComplex && !f.lines.odd;
+  f.columns.lines = f.lines.odd ? s.n / 2 + 1 : s.complex;
   f.columns.scale = f.lines.inverse ? 1 / static_cast<double>(rows) : 1;
   f.in_size *= rows;
   f.out_size *= rows;
@@ -225,13 +235,15 @@ bool PlanFourier(const ricci_op* op, Fourier& f) {
     if (i + lengths.size() <= last) f.batch *= in.dims[i];
   }
   const bool real = f.kind != FftKind::kComplex, line = lengths.size() == 1;
-  const Sizes s{lengths.back(), in.dims[last], out.dims[last], real ? lengths.back() / 2 : lengths.back()};
-  if (f.batch * f.inner == 0 || (real && s.n % 2 != 0) || (line && !real && s.n < kShortest)) return false;
+  f.lines.odd = real && lengths.back() % 2 != 0;
+  const bool halves = real && !f.lines.odd;
+  const Sizes s{lengths.back(), in.dims[last], out.dims[last], halves ? lengths.back() / 2 : lengths.back()};
+  if (f.batch * f.inner == 0 || (line && !halves && s.n < kShortest)) return false;
   f.lines.scale = f.lines.inverse ? 1 / static_cast<double>(s.n) : 1;
   f.in_size = s.in * f.inner * (f.kind == FftKind::kFromReal ? 1 : 2);
   f.out_size = s.out * f.inner * (f.kind == FftKind::kToReal ? 1 : 2);
-  if (!(line ? SetLines(s, f) || SetLine(s, f) : SetPlane(s, lengths[0], f))) return false;
-  for (int64_t k = 0; real && k <= s.complex / 2; ++k) f.turns.Add(k, s.n);
+  if (!(line ? SetLineOrLines(s, f) : SetPlane(s, lengths[0], f))) return false;
+  for (int64_t k = 0; halves && k <= s.complex / 2; ++k) f.turns.Add(k, s.n);
   const double all =
       static_cast<double>(f.batch * f.inner) * static_cast<double>(s.n) * static_cast<double>(line ? 1 : lengths[0]);
   f.flops = static_cast<int64_t>(5 * all * std::log2(all));
