@@ -81,7 +81,7 @@ np.ones_like(i, np.float32); np.empty_like(x)[:0]; np.full_like(x, 2); np.arange
 np.arange(2.5); np.arange(-2.5); np.arange(0.5, 3); np.arange(1, 10, 0.3); np.arange(2.5, dtype=np.int32)
 np.arange(1.5, 9, 2.5, np.int32); np.arange(1, 2, 0.5, np.int32); np.arange(250, 260, dtype=np.uint8)
 np.arange(1, 2, 0.1, np.float16); np.arange(0.1, 5, dtype=np.float16); np.arange(1, 4, 1, np.complex64)
-np.arange(np.float32(2.5), 4, 0.5); np.arange(np.uint8(3), np.int16(7)); np.arange(0, True)
+np.arange(0, True)
 np.arange(5, 0, -2); np.arange(0, 1, 0.25); np.linspace(0, 1, 5); np.linspace(0.0, 2.0, 4, endpoint=False)
 np.linspace(v, w, 3, axis=1); np.logspace(0, 2, 3); np.eye(3); np.eye(2, 4, 1, np.int32); np.identity(2); np.tri(3, 4, 1)
 np.meshgrid(v, w[:3]); np.meshgrid(v, w[:3], indexing="ij", sparse=True); np.array([[1, 2], [3, 4]]); np.array([1.5, x[0, 0]])

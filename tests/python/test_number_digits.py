@@ -129,6 +129,7 @@ class Digits(unittest.TestCase):
         calls = share([
             (jnp, (1 << 63, (1 << 63) + 3), "u8"), (jnp, (0, 1 << 63, 1 << 61), "u8"), (jnp, (1 << 31, (1 << 31) + 3), "i8"),
             (jnp, (np.uint64(1 << 63), np.uint64((1 << 63) + 3)), None), (jnp, ((1 << 53), (1 << 53) + 3), "f8"),
+            (jnp, (np.float32(2.5), np.float32(4)), None), (jnp, (np.uint8(3), np.int16(7)), None),
             (jnp, ((1 << 63) + 1, (1 << 63) + 4), "f8"), (jnp, (1, 2.5, 0.1), "f8"), (jnp, (0.1, 0.7, 0.2), "f8"),
             (jnp, (5.0,), "f8"), (jnp, (1, 4, 1), "c16"), (np, (10, 5), "u1"), (np, (0, 10**18 + 2, 10**17 + 1), "i8")])
         for oracle, numbers, dtype in calls:
