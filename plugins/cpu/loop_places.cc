@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/analysis.h"
+#include "codegen/loop_text.h"
 #include "looks.h"
 #include "ricci/api_table.h"
 
@@ -39,13 +40,6 @@ const ricci_plan_step* Around(const ricci_plan& plan, uint32_t step) {
   return loop == open.rend() ? nullptr : *loop;
 }
 
-std::string Text(std::string_view file, uint32_t line, uint64_t trips) {
-  if (file.empty()) return {};
-  std::string text = " in the loop at " + std::string(file) + ":" + std::to_string(line);
-  if (trips != 0) text += ", after " + std::to_string(trips) + (trips == 1 ? " trip" : " trips");
-  return text;
-}
-
 }  // namespace
 
 std::vector<LoopPlace> PlacesOfLoops(const ricci_ctx* ctx, const ricci_compile_args& a) {
@@ -73,7 +67,8 @@ std::string WhereStopped(const ricci_ctx* ctx, const ricci_compile_args& a, cons
   const ricci_plan_step& step = plan.steps[at.step];
   if (step.kind == RICCI_STEP_KERNEL && at.instruction != 0) {
     const LoopPlace* loop = Around(loops, step.index, at.instruction);
-    if (loop != nullptr) return Text(loop->file, loop->line, loop->begin == at.instruction ? at.trips : 0);
+    if (loop != nullptr)
+      return codegen::InTheLoop(loop->file, loop->line, loop->begin == at.instruction ? at.trips : 0);
   }
   const ricci_plan_step* loop = Around(plan, at.step);
   if (loop == nullptr) return {};
@@ -82,7 +77,7 @@ std::string WhereStopped(const ricci_ctx* ctx, const ricci_compile_args& a, cons
   ricci_location_get(ctx, loop->location, &file, &line, nullptr);
   // Several trips of a scan may be one of the plan's.
   const bool is_counted = step.kind == RICCI_STEP_COND && loop->index == 0;
-  return Text({file.ptr, file.len}, line, is_counted ? at.trips : 0);
+  return codegen::InTheLoop({file.ptr, file.len}, line, is_counted ? at.trips : 0);
 }
 
 void AppendTo(std::string& bytes, const std::vector<LoopPlace>& loops) {

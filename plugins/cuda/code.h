@@ -37,6 +37,12 @@ class Code {
   ricci_status* Enqueue(const ricci_run_args& a, ricci_done_fn done, void* arg, void** event);
 
  private:
+  // A loop of the plan whose trips the host issues.
+  struct OpenLoop {
+    uint32_t step;
+    uint64_t trips;          // that have been issued
+    const OpenLoop* around;  // NULL: none
+  };
   struct Run {
     const ricci_run_args& args;
     Places places;
@@ -44,7 +50,8 @@ class Code {
     Current& current;
     LibraryRun libraries;
     RunSlot* slot = nullptr;
-    StepTimes* times = nullptr;  // of a profiled run by the records of CUPTI, else null
+    const OpenLoop* loop = nullptr;  // the innermost one
+    StepTimes* times = nullptr;      // of a profiled run by the records of CUPTI, else null
   };
 
   Code(Gpu& device, const ricci_compile_args& a)
@@ -70,6 +77,8 @@ class Code {
   Work WorkOfNode(const Run& run, const PlanNode& node) const;
   ricci_status* WhyNotCaptured(const ricci_run_args& a) const;
   std::string StepName(const ricci_plan_step& step) const;
+  std::string WhereStopped(const Run& run) const;
+  ricci_status* Stopped(const Run& run) const;
   bool MayLaunch(const Run& run, const PlanPart& part) const;
   const PlanPart* PartAt(const Run& run, uint32_t step) const;
   ricci_status* LaunchPart(Run& run, const PlanPart& part);
@@ -80,6 +89,7 @@ class Code {
   ricci_status* IssueStep(Run& run, const ricci_plan_step& step);
   std::optional<uint32_t> KnownTrips(const Run& run, uint32_t step) const;
   ricci_status* While(Run& run, uint32_t step);
+  ricci_status* Trips(Run& run, OpenLoop& loop);
   ricci_status* Case(Run& run, uint32_t step);
   ricci_status* Read(Run& run, uint32_t buffer, uint32_t bytes);
 

@@ -17,16 +17,11 @@
 #include <utility>
 
 #include "code.h"
+#include "codegen/loop_text.h"
 #include "conditions.h"
 
 namespace ricci::cuda {
 namespace {
-
-ricci_status* Stopped(const ricci_run_args& a) {
-  const uint32_t code = ricci_stop_requested(&a);
-  if (code == 0) return nullptr;
-  return Fail(code, code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline");
-}
 
 // May the host want to end the run while it is going on?
 bool MayEnd(const ricci_run_args& a) { return a.cancel != nullptr || a.deadline_ns != 0; }
@@ -67,6 +62,26 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   return failed;
 }
 
+// The innermost loop whose place is known. Several trips of a scan may be one of the plan's, so those of a loop whose
+// number is known are not told.
+std::string Code::WhereStopped(const Run& run) const {
+  for (const OpenLoop* loop = run.loop; loop != nullptr; loop = loop->around) {
+    const ricci_plan_step& step = given_.plan->steps[loop->step];
+    ricci_str file{};
+    uint32_t line = 0;
+    ricci_location_get(device_.compiler().ctx(), step.location, &file, &line, nullptr);
+    if (file.len != 0) return codegen::InTheLoop({file.ptr, file.len}, line, step.index == 0 ? loop->trips : 0);
+  }
+  return {};
+}
+
+ricci_status* Code::Stopped(const Run& run) const {
+  const uint32_t code = ricci_stop_requested(&run.args);
+  if (code == 0) return nullptr;
+  const std::string what = code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline";
+  return Fail(code, what + WhereStopped(run));
+}
+
 // What the device runs cannot be ended, and a loop may never end. So a run that the host may end issues the trips of
 // its loops.
 bool Code::MayLaunch(const Run& run, const PlanPart& part) const {
@@ -93,7 +108,7 @@ ricci_status* Code::LaunchPart(Run& run, const PlanPart& part) {
 }
 
 ricci_status* Code::Start(Run& run) {
-  if (ricci_status* failed = Stopped(run.args)) return failed;
+  if (ricci_status* failed = Stopped(run)) return failed;
   if (plan_parts_.is_one() && MayLaunch(run, plan_parts_.parts[0])) return LaunchPart(run, plan_parts_.parts[0]);
   const bool is_recorded = run.args.span != nullptr && device_.recorder() != nullptr;
   return is_recorded ? StartRecorded(run) : StartSteps(run);
@@ -225,7 +240,7 @@ Work Code::WorkOfNode(const Run& run, const PlanNode& node) const {
 // ---- step by step, or part by part ----
 ricci_status* Code::Steps(Run& run, StepRange range) {
   for (uint32_t i = range.first; i < range.last;) {
-    if (ricci_status* failed = Stopped(run.args)) return failed;
+    if (ricci_status* failed = Stopped(run)) return failed;
     const PlanPart* const part = PartAt(run, i);
     if (ricci_status* failed = part != nullptr ? LaunchPart(run, *part) : Step(run, i)) return failed;
     i = part != nullptr ? part->steps.last : blocks_.After(i);
@@ -294,14 +309,23 @@ std::optional<uint32_t> Code::KnownTrips(const Run& run, uint32_t step) const {
 }
 
 ricci_status* Code::While(Run& run, uint32_t step) {
+  OpenLoop loop{step, 0, run.loop};
+  run.loop = &loop;
+  ricci_status* const failed = Trips(run, loop);
+  run.loop = loop.around;
+  return failed;
+}
+
+ricci_status* Code::Trips(Run& run, OpenLoop& loop) {
   const ricci_plan& plan = *given_.plan;
+  const uint32_t step = loop.step;
   const std::optional<uint32_t> trips = KnownTrips(run, step);
-  for (uint32_t trip = 0;; ++trip) {
+  for (;; ++loop.trips) {
     if (ricci_status* failed = Steps(run, blocks_.Question(step))) return failed;
     if (!trips) {
       if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
     }
-    if (trips ? trip == *trips : run.slot->host->value == 0) return nullptr;
+    if (trips ? loop.trips == *trips : run.slot->host->value == 0) return nullptr;
     if (ricci_status* failed = Steps(run, blocks_.Body(step))) return failed;
   }
 }

@@ -1,4 +1,6 @@
 // The plugin's entry: one backend `cuda` for each GPU that the driver lists.
+#include <charconv>
+
 #include "ricci/plugin.hpp"
 
 #include "attach.h"
@@ -216,30 +218,41 @@ ricci_backend Table(Gpu& device, const ricci_target& target) {
   return b;
 }
 
+ricci_status* ReadTrips(const std::string& text, int64_t& trips) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), trips);
+  if (error == std::errc() && end == text.data() + text.size() && trips > 0) return nullptr;
+  return Fail(RICCI_INVALID_ARGUMENT,
+              "the option cuda.pairs_from is " + text + "; it must be a number of trips, from 1 to 2^63 - 1");
+}
+
 // The options of the plugin, in place of what they name.
-Settings SettingsOf(ricci_ctx* ctx) {
-  Settings settings;
+ricci_status* ReadOptions(ricci_ctx* ctx, Settings& settings) {
   const auto option = [&](std::string_view key, std::string& value) {
     ricci_str text{};
     if (ricci_context_option(ctx, key.data(), key.size(), &text) != 0) value.assign(text.ptr, text.len);
   };
-  std::string driver, compiler, folders;
+  std::string driver, compiler, folders, pairs_from;
   option("cuda.driver", driver);
   option("cuda.compiler", compiler);
   option("cuda.libraries", folders);
   option("cuda.arch", settings.architecture);
   option("cuda.disassembler", settings.disassembler);
   option("cuda.scatter", settings.scatter);
+  option("cuda.pairs_from", pairs_from);
   option("cuda.nvtx", settings.nvtx);
   option("cuda.cupti", settings.cupti);
   const std::vector<std::string> toolkits = Toolkits();
   settings.drivers = driver.empty() ? DriverPlaces(toolkits) : std::vector{driver};
   settings.compilers = compiler.empty() ? CompilerPlaces(toolkits, folders) : std::vector{compiler};
-  return settings;
+  return pairs_from.empty() ? nullptr : ReadTrips(pairs_from, settings.least_trips_of_pairs);
 }
 
 ricci_status* Attach(void*, ricci_ctx* ctx) {
-  return Guard([&] { return AttachDevices(ctx, SettingsOf(ctx)); });
+  return Guard([&] {
+    Settings settings;
+    ricci_status* const refused = ReadOptions(ctx, settings);
+    return refused != nullptr ? refused : AttachDevices(ctx, settings);
+  });
 }
 
 ricci_status* AddLowerings(ricci_ctx* ctx, const Settings& settings) {
@@ -279,7 +292,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     }
     if (ricci_status* failed = AddLowerings(ctx, settings)) return failed;
     compiler->disassembler = settings.disassembler;
-    if (driver == nullptr) return RegisterOffline(ctx, compiler, settings.architecture, target);
+    if (driver == nullptr) return RegisterOffline(ctx, compiler, settings, target);
     int count = 0;
     CuResult result = driver->cuInit(0);
     if (result != kCuSuccess) return Fail(RICCI_NOT_FOUND, "no CUDA device: " + driver->ErrorText("cuInit", result));
@@ -288,7 +301,7 @@ ricci_status* AttachDevices(ricci_ctx* ctx, const Settings& settings) {
     if (count == 0) return Fail(RICCI_NOT_FOUND, "no CUDA device: the driver lists none");
     for (int i = 0; i < count; ++i) {
       ricci_status* failed = nullptr;
-      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, i, failed, ctx);
+      std::unique_ptr<Gpu> device = Gpu::Create(driver, compiler, settings, i, failed, ctx);
       if (device == nullptr) return failed;
       device->SetNvtx(nvtx);
       device->SetRecorder(recorder);

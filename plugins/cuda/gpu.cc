@@ -38,7 +38,7 @@ ricci_status* Fail(uint32_t code, const std::string& what) {
 }
 
 std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
-                                 int ordinal, ricci_status*& failed, ricci_ctx* ctx) {
+                                 const Settings& settings, int ordinal, ricci_status*& failed, ricci_ctx* ctx) {
   std::unique_ptr<Gpu> d(new Gpu);
   d->driver_ = std::move(driver);
   const Driver& c = d->driver();
@@ -66,7 +66,8 @@ std::unique_ptr<Gpu> Gpu::Create(std::shared_ptr<const Driver> driver, std::shar
                                                "; install a newer NVRTC, or name its file by the option cuda.compiler");
     return nullptr;
   }
-  d->compiler_ = std::make_unique<ModuleCompiler>(std::move(compiler), architecture, ctx);
+  d->compiler_ =
+      std::make_unique<ModuleCompiler>(std::move(compiler), architecture, settings.least_trips_of_pairs, ctx);
   failed = d->MakePoolAndStream();
   return failed == nullptr ? std::move(d) : nullptr;
 }

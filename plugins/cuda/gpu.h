@@ -35,8 +35,9 @@ struct Settings {
   std::string disassembler;         // the path of nvdisasm, for people who read machine code; empty: none
   std::string architecture;         // not empty: one device that only compiles for it, without a driver (offline.h)
   std::string scatter = "ordered";  // or `sorted`, or `atomics` (ordered_scatter.h)
-  std::string nvtx;                 // a library with ranges for profilers (nvtx.h); empty: none
-  std::string cupti;                // the path of libcupti, for times of profiled runs (recorder.h); empty: events
+  int64_t least_trips_of_pairs = kLeastTripsOfPairs;
+  std::string nvtx;   // a library with ranges for profilers (nvtx.h); empty: none
+  std::string cupti;  // the path of libcupti, for times of profiled runs (recorder.h); empty: events
 };
 
 inline constexpr uint32_t kAlignment = 256;  // of memory that is allocated
@@ -67,7 +68,8 @@ class Gpu {
  public:
   // Null, with `failed`, if the device cannot be used. `ctx`: whose executor and cache compilation uses, or null.
   static std::unique_ptr<Gpu> Create(std::shared_ptr<const Driver> driver, std::shared_ptr<const Compiler> compiler,
-                                     int ordinal, ricci_status*& failed, ricci_ctx* ctx = nullptr);
+                                     const Settings& settings, int ordinal, ricci_status*& failed,
+                                     ricci_ctx* ctx = nullptr);
   ~Gpu();
   Gpu(const Gpu&) = delete;
 

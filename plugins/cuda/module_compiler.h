@@ -34,9 +34,11 @@ struct Module {
 
 class ModuleCompiler {
  public:
-  ModuleCompiler(std::shared_ptr<const Compiler> compiler, std::string architecture, ricci_ctx* ctx)
+  ModuleCompiler(std::shared_ptr<const Compiler> compiler, std::string architecture, int64_t least_trips_of_pairs,
+                 ricci_ctx* ctx)
       : compiler_(std::move(compiler)),
         architecture_(std::move(architecture)),
+        target_(TargetOf(architecture_, least_trips_of_pairs)),
         ctx_(ctx),
         hooks_(ricci_context_hooks(ctx)),
         kept_(ctx) {}
@@ -44,7 +46,7 @@ class ModuleCompiler {
   const Compiler& nvrtc() const { return *compiler_; }
   const ricci_ctx* ctx() const { return ctx_; }
   const std::string& architecture() const { return architecture_; }
-  TextTarget target() const { return TargetOf(architecture_); }
+  const TextTarget& target() const { return target_; }
   // Of one compilation, where the host has no executor; 0: as many as there are processors.
   void SetThreads(uint32_t threads) { threads_ = threads; }
 
@@ -67,6 +69,7 @@ class ModuleCompiler {
 
   const std::shared_ptr<const Compiler> compiler_;
   const std::string architecture_;
+  const TextTarget target_;
   const ricci_ctx* const ctx_;
   const ricci_hooks* const hooks_;
   const codegen::KeptCode kept_;

@@ -108,13 +108,15 @@ ricci_backend Table(Offline& device, const ricci_target& target) {
 
 }  // namespace
 
-ricci_status* RegisterOffline(ricci_ctx* ctx, std::shared_ptr<const Compiler> compiler, std::string architecture,
+ricci_status* RegisterOffline(ricci_ctx* ctx, std::shared_ptr<const Compiler> compiler, const Settings& settings,
                               const ricci_target& target) {
+  const std::string& architecture = settings.architecture;
   const std::string name = "compiles only, for " + architecture;
   if (const std::string why = compiler->Refusal(architecture); !why.empty()) {
     return Fail(RICCI_INVALID_ARGUMENT, "option cuda.arch: " + why);
   }
-  std::unique_ptr<Offline> device(new Offline{{std::move(compiler), std::move(architecture), ctx}, name});
+  std::unique_ptr<Offline> device(
+      new Offline{{std::move(compiler), architecture, settings.least_trips_of_pairs, ctx}, name});
   const ricci_backend b = Table(*device, target);
   ricci_status* const failed = ricci_backend_register(ctx, &b);
   if (failed == nullptr) device.release();

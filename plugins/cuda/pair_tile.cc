@@ -25,12 +25,12 @@ bool HaveParts(const TileProduct& p) {
   });
 }
 
-std::string WhyNot(const Tile& t) {
+std::string WhyNot(const Tile& t, const TextTarget& target) {
   if (!t.has_forms) return "threads copy factors";
   if (t.products.size() != 1) return "it has " + N(static_cast<int64_t>(t.products.size())) + " products";
   if (HaveParts(t.products[0])) return "its rows or columns are several dimensions";
   if (t.size.cuts != 1) return "its sums are cut into parts";
-  if (t.size.step != kStep || t.products[0].trips < least_trips_of_pairs) return "its sums are short";
+  if (t.size.step != kStep || t.products[0].trips < target.least_trips_of_pairs) return "its sums are short";
   const int64_t pairs = PairsOf(t), computed = pairs * PairTile::kBlocks * PairTile::kRows * PairTile::kColumns;
   // In all turns together three of four blocks must have work.
   if (CeilDiv(pairs, kPairsAtOnce) * kPairsAtOnce * 3 > pairs * 4) {
@@ -43,10 +43,10 @@ std::string WhyNot(const Tile& t) {
 
 }  // namespace
 
-PairTile PairTileOf(const Tile& by_warpgroups) {
+PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target) {
   PairTile out;
   if (by_warpgroups.kind != TileKind::kWarpgroups) return out;
-  if (const std::string why_not = WhyNot(by_warpgroups); !why_not.empty()) {
+  if (const std::string why_not = WhyNot(by_warpgroups, target); !why_not.empty()) {
     out.tile.reason = "no pairs of blocks: " + why_not;
     return out;
   }

@@ -11,7 +11,8 @@
 // does 128. So 800 TFLOP/s need 6.3 TB/s from L2 instead of 12.5. A step of a group is 4 instructions of 64 x 256 x 16
 // in a row.
 //
-// It is chosen where the GPU copies all factors of one product, which has 1,024 trips or more and no parts. Three of
+// It is chosen where the GPU copies all factors of one product, which has 1,024 trips or more (the option
+// cuda.pairs_from) and no parts. Three of
 // four blocks must have work in all turns of 128 processors together: 48 to 64 tiles of 256 x 256, 96 to 128, 144 and
 // more. At most an eighth of what is computed may be beyond the edges. Sums are in the order of the other form, so
 // alignment does not change bits. `--explain` says why a product has no pairs.
@@ -20,10 +21,6 @@
 #include "product_tile.h"
 
 namespace ricci::cuda {
-
-// Shorter sums keep the other form: to store a tile takes as long as about 300 trips of it, in which no other block of
-// the processor multiplies. Tests of small products lower it.
-inline int64_t least_trips_of_pairs = 1024;
 
 struct PairTile {
   static constexpr int64_t kBlocks = 2, kGroups = 2, kStages = 4;
@@ -36,7 +33,7 @@ struct PairTile {
   bool IsUsed() const { return pairs != 0; }
 };
 // `by_warpgroups`: the tile that it is otherwise; of another kind has no pairs.
-PairTile PairTileOf(const Tile& by_warpgroups);
+PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target);
 
 }  // namespace ricci::cuda
 #endif

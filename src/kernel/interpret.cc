@@ -30,7 +30,16 @@ class PlanMachine {
         end_(p.n_steps),
         next_(p.n_steps) {}
 
-  absl::Status Run() {
+  absl::Status Run(HostStop* ended) {
+    FindAddresses();
+    MatchBlocks();
+    absl::Status status = RunSteps(0, p_.n_steps);
+    if (ended != nullptr) *ended = ended_;
+    return status;
+  }
+
+ private:
+  void FindAddresses() {
     for (uint32_t i = 0; i < p_.n_buffers; ++i) {
       const ricci_plan_buffer& b = p_.buffers[i];
       void* address = nullptr;
@@ -40,11 +49,8 @@ class PlanMachine {
       if (b.kind == RICCI_BUFFER_ARENA) address = static_cast<char*>(a_.arena) + b.offset;
       address_.push_back(address);
     }
-    MatchBlocks();
-    return RunSteps(0, p_.n_steps);
   }
 
- private:
   // end_: of WHILE and CASE; next_: of WHILE its COND, of CASE and NEXT the next NEXT or the END.
   void MatchBlocks() {
     std::vector<uint32_t> open, last;
@@ -64,10 +70,16 @@ class PlanMachine {
     }
   }
 
+  absl::Status Look() {
+    const absl::Status status = stop_.Look();
+    ended_.happened = !status.ok();
+    return status;
+  }
+
   absl::Status RunSteps(uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
       const ricci_plan_step& s = p_.steps[i];
-      RICCI_TRY(stop_.Look());
+      RICCI_TRY(Look());
       const uint64_t begin_ns = a_.span == nullptr ? 0 : MonotonicNow();
       switch (s.kind) {
         case RICCI_STEP_KERNEL:
@@ -115,10 +127,10 @@ class PlanMachine {
       RICCI_ASSIGN(QuickKernel decoded, QuickKernel::Decode(*kernels_[s.index]));
       quick = std::make_unique<QuickKernel>(std::move(decoded));
     }
-    return quick->Run(Addresses(s).data(), a_.failed_check, stop_);
+    return quick->Run(Addresses(s).data(), a_.failed_check, stop_, ended_);
   }
 
-  absl::Status RunLibrary(const ricci_plan_step& s) const {
+  absl::Status RunLibrary(const ricci_plan_step& s) {
     const ricci_plan_library& l = a_.libraries[s.index];
     const std::vector<void*> args = Addresses(s);
     ricci_launch launch{};
@@ -131,15 +143,24 @@ class PlanMachine {
     std::vector<ScratchLine> scratch((l.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
     launch.scratch = scratch.empty() ? nullptr : scratch.data();
     for (launch.task = 0; launch.task < std::max<int64_t>(l.tasks, 1); ++launch.task) {
-      RICCI_TRY(stop_.Look());
+      RICCI_TRY(Look());
       RICCI_TRY(base::FromAbi(l.library->launch(l.state, &launch)));
     }
     return absl::OkStatus();
   }
 
   absl::Status RunWhile(uint32_t at) {
-    while (true) {
-      RICCI_TRY(stop_.Look());
+    uint64_t trips = 0;
+    const absl::Status status = RunTrips(at, trips);
+    // Several trips of a scan may be one of the plan's, so those of a loop whose number is known are not told.
+    const ricci_plan_step& s = p_.steps[at];
+    if (ended_.happened && ended_.location == 0) ended_ = {true, s.location, s.index == 0 ? trips : 0};
+    return status;
+  }
+
+  absl::Status RunTrips(uint32_t at, uint64_t& trips) {
+    for (;; ++trips) {
+      RICCI_TRY(Look());
       RICCI_TRY(RunSteps(at + 1, next_[at]));
       uint8_t holds = 0;
       std::memcpy(&holds, Address(p_.steps[at], 0), 1);
@@ -161,6 +182,7 @@ class PlanMachine {
   const ricci_kernel_table* const* kernels_;
   const ricci_run_args& a_;
   const StopRequest stop_;
+  HostStop ended_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
   std::vector<uint32_t> end_, next_;
@@ -170,7 +192,8 @@ class PlanMachine {
 
 absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32_t* failed_check) {
   RICCI_ASSIGN(const QuickKernel quick, QuickKernel::Decode(k));
-  return quick.Run(buffers, failed_check, {});
+  HostStop never;
+  return quick.Run(buffers, failed_check, {}, never);
 }
 
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
@@ -191,9 +214,9 @@ absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* ker
 }
 
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                       const ricci_run_args& a) {
+                       const ricci_run_args& a, HostStop* ended) {
   RICCI_TRY(Verify(p, kernels, n_kernels));
-  return PlanMachine(p, kernels, n_kernels, a).Run();
+  return PlanMachine(p, kernels, n_kernels, a).Run(ended);
 }
 
 }}}  // namespace ricci::v0::kernel

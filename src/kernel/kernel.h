@@ -19,6 +19,8 @@
 
 namespace ricci { inline namespace v0 { namespace kernel {
 
+struct HostStop;  // stop_request.h
+
 struct Kernel {
   std::string name;
   std::vector<ricci_inst> insts;             // instruction 0 is NOP
@@ -142,9 +144,9 @@ absl::Status Interpret(const ricci_kernel_table& k, void* const* buffers, uint32
 // `arena` has arena_bytes; it may be NULL if that is 0.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
                        void* const* inputs, void* const* outputs, void* arena, uint32_t* failed_check = nullptr);
-// With all arguments of a run; constants and library calls are those of `a`.
+// With all arguments of a run; constants and library calls are those of `a`. Fills `ended` unless it is NULL.
 absl::Status Interpret(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
-                       const ricci_run_args& a);
+                       const ricci_run_args& a, HostStop* ended = nullptr);
 
 }}}  // namespace ricci::v0::kernel
 #endif

@@ -34,6 +34,7 @@ class QuickDecoder {
     out_.local_begin_.assign(k_.n_insts, 0);
     out_.local_size_.assign(k_.n_insts, 0);
     out_.domain_.assign(k_.domain, k_.domain + k_.domain_rank);
+    out_.loops_ = LongLoopsOf(k_);
     for (uint32_t i = 0; i < k_.n_buffers; ++i) out_.elements_.push_back(k_.buffers[i].elements);
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       RICCI_TRY(DecodeOne(i, k_.insts[i]));
@@ -136,6 +137,7 @@ class QuickDecoder {
         if (inst.imm + 1 == k_.insts[open_.back().begin].imm) DecodePrefixes(i, open_.back().begin);
         break;
       case RICCI_K_WHILE:
+        Emit(QuickOp::kCopy, i, /*a=*/0);  // no trip yet: the register of instruction 0 is never written
         open_.push_back({i, Here(), -1});
         break;
       case RICCI_K_IF:
@@ -165,7 +167,7 @@ class QuickDecoder {
     const ricci_inst& begin = k_.insts[block.begin];
     if (begin.op == RICCI_K_FOR || begin.op == RICCI_K_SCAN)
       Emit(QuickOp::kNext, i, block.begin, begin.b).jump = block.body;
-    if (begin.op == RICCI_K_WHILE) Emit(QuickOp::kJump, i).jump = block.body;
+    if (begin.op == RICCI_K_WHILE) Emit(QuickOp::kAgain, i, block.begin).jump = block.body;
     if (begin.op == RICCI_K_REDUCE) DecodeYield(i, inst, block);
     out_.code_[block.leave].jump = Here();
   }

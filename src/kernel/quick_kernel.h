@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernel/kernel.h"
+#include "kernel/long_loops.h"
 #include "kernel/scalar_eval.h"
 #include "kernel/stop_request.h"
 
@@ -34,6 +35,7 @@ enum class QuickOp : uint8_t {
   kFor,   // a, b: bounds; jump: after the loop
   kNext,  // a: the FOR, b: its upper bound; jump: the body
   kJump,
+  kAgain,   // a: the WHILE, whose trip ends; jump: its condition
   kUnless,  // a: condition; jump if it does not hold
   kReduce,  // as kFor; c: register of the accumulator; imm: what it starts with
   kReduceWide,
@@ -58,7 +60,8 @@ class QuickKernel {
  public:
   // Verifies and decodes; keeps no pointer into `k`.
   static absl::StatusOr<QuickKernel> Decode(const ricci_kernel_table& k);
-  absl::Status Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop) const;
+  // Fills `ended` if the host ends the run.
+  absl::Status Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop, HostStop& ended) const;
 
  private:
   friend class QuickDecoder;
@@ -69,6 +72,7 @@ class QuickKernel {
   std::vector<uint64_t> registers_;  // with the constants
   std::vector<int64_t> elements_;    // of the buffers
   std::vector<int64_t> domain_;
+  std::vector<LongLoop> loops_;      // the register of each has the number of its trip
   std::vector<size_t> local_begin_;  // of a LOCAL's instruction number, in the private memory
   std::vector<int64_t> local_size_;
   size_t private_elements_ = 0;

@@ -19,7 +19,14 @@ class QuickMachine {
         r_(k.registers_),
         private_(k.private_elements_) {}
 
-  absl::Status Run() {
+  absl::Status Run(HostStop& ended) {
+    const absl::Status status = RunPoints();
+    if (!stopped_.ok()) ended = Stopped();
+    return status;
+  }
+
+ private:
+  absl::Status RunPoints() {
     std::vector<int64_t> point(k_.domain_.size());
     for (const int64_t extent : k_.domain_) {
       if (extent <= 0) return absl::OkStatus();
@@ -31,7 +38,6 @@ class QuickMachine {
     return absl::OkStatus();
   }
 
- private:
   // Counts points and jumps; true if the host wants the run to end.
   bool Ends() {
     if (--left_ != 0) return false;
@@ -169,6 +175,10 @@ class QuickMachine {
         case QuickOp::kJump:
           jump = true;
           break;
+        case QuickOp::kAgain:
+          ++r_[q.a];
+          jump = true;
+          break;
         case QuickOp::kUnless:
           jump = r_[q.a] == 0;
           break;
@@ -196,7 +206,7 @@ class QuickMachine {
       }
       if (!fine) return failed_ = &q, false;
       if (!jump) continue;
-      if (Ends()) return false;
+      if (Ends()) return next_ = q.jump, false;
       at = static_cast<size_t>(q.jump) - 1;  // the loop adds 1
     }
     return true;
@@ -206,6 +216,15 @@ class QuickMachine {
   bool Report(uint32_t check) const {
     if (failed_check_ != nullptr) *failed_check_ = std::min(*failed_check_, check);
     return failed_check_ != nullptr;
+  }
+
+  // The innermost of the loops whose code would go on where the run was ended.
+  HostStop Stopped() const {
+    const uint32_t next = next_ < k_.code_.size() ? k_.code_[next_].number : 0;
+    const auto in = std::find_if(k_.loops_.rbegin(), k_.loops_.rend(),
+                                 [&](const LongLoop& l) { return l.begin < next && next <= l.end; });
+    if (in == k_.loops_.rend()) return {.happened = true};
+    return {true, in->location, r_[in->begin] - static_cast<uint64_t>(in->first)};
   }
 
   absl::Status Failure() const {
@@ -227,6 +246,7 @@ class QuickMachine {
   const StopRequest stop_;
   uint32_t left_ = StopRequest::kTripsBetweenLooks;  // points and jumps until the request is read again
   absl::Status stopped_;
+  size_t next_ = SIZE_MAX;  // position in the code at which a run that was ended in a point would go on
   std::vector<uint64_t> r_;
   std::vector<uint64_t> private_;
   const int64_t* point_ = nullptr;
@@ -234,8 +254,9 @@ class QuickMachine {
   int64_t bad_index_ = 0, bad_bound_ = 0;
 };
 
-absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop) const {
-  return QuickMachine(*this, buffers, failed_check, stop).Run();
+absl::Status QuickKernel::Run(void* const* buffers, uint32_t* failed_check, const StopRequest& stop,
+                              HostStop& ended) const {
+  return QuickMachine(*this, buffers, failed_check, stop).Run(ended);
 }
 
 }}}  // namespace ricci::v0::kernel

@@ -13,6 +13,13 @@ namespace ricci { inline namespace v0 { namespace kernel {
 // CLOCK_MONOTONIC in nanoseconds.
 uint64_t MonotonicNow();
 
+// Whether a run on `ref` ended at the host's request, and in which loop.
+struct HostStop {
+  bool happened = false;
+  uint64_t location = 0;  // of the loop; 0: in none whose place is known
+  uint64_t trips = 0;     // that have ended; 0: they are not counted either
+};
+
 struct StopRequest {
   static constexpr uint32_t kTripsBetweenLooks = 1024;
 

@@ -178,7 +178,7 @@ absl::StatusOr<base::Ref<Context>> Context::Create(const ricci_hooks* given) {
   auto context = base::Ref<Context>::Adopt(new Context(hooks));
   RICCI_TRY(control::RegisterAll(context->registry()));
   RICCI_TRY(pass::RegisterFusion(context->registry()));
-  RICCI_TRY(context->AddBackend(ReferenceBackend()));
+  RICCI_TRY(context->AddBackend(ReferenceBackend(context.get())));
   return context;
 }
 

@@ -3,10 +3,12 @@
 #ifndef RICCI_RUNTIME_REFERENCE_BACKEND_H_
 #define RICCI_RUNTIME_REFERENCE_BACKEND_H_
 #include "ricci/backend.h"
+#include "runtime/context.h"
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
-ricci_backend ReferenceBackend();
+// Of this context, in which its runs find the places of loops.
+ricci_backend ReferenceBackend(const Context* context);
 
 }}}  // namespace ricci::v0::runtime
 #endif

@@ -30,8 +30,18 @@ TEST_F(NumpyErrors, OfNumbersAboveInt64) {
   EXPECT_ERROR_HERE(pow(x, n), "pow: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
   EXPECT_ERROR_HERE(index(x, {n}),
                     "index: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
-  EXPECT_ERROR_HERE(arange(ctx, 0, n),
-                    "arange: the number 9223372036854775808 is too large; the largest is 9223372036854775807");
+  EXPECT_ERROR_HERE(arange(ctx, n), "arange: from 0 to 9223372036854775808 by 1 are too many elements");
+  EXPECT_ERROR_HERE(arange(ctx, -1, n), "arange: from -1 to 9223372036854775808 by 1 are too many elements");
+  EXPECT_ERROR_HERE(arange(ctx, n, n + 3),
+                    "arange: from 9223372036854775808 to 9223372036854775811 by 1 does not fit i32; give a dtype");
+  EXPECT_ERROR_HERE(arange(ctx, 0, n, n / 4),
+                    "arange: from 0 to 9223372036854775808 by 2305843009213693952 does not fit i32; give a dtype");
+  EXPECT_ERROR_HERE(arange(ctx, n, n + 3, DType::kI64),
+                    "the number 9223372036854775808 does not fit i64; convert the operand to u64 or a floating dtype");
+  EXPECT_EQ(Array(arange(ctx, n, n + 3, DType::kU64)).to_vector<uint64_t>(), (std::vector<uint64_t>{n, n + 1, n + 2}));
+  EXPECT_EQ(Array(arange(ctx, UINT64_MAX, n, n - UINT64_MAX, DType::kU64)).size(), 0u);
+  EXPECT_EQ(Array(arange(ctx, 1, UINT64_MAX, n, DType::kU64)).to_vector<uint64_t>(), (std::vector<uint64_t>{1, n + 1}));
+  EXPECT_EQ(Array(arange(ctx, n, 0, INT64_MIN, DType::kF64)).to_vector<double>(), (std::vector<double>{0x1p63}));
 }
 
 TEST_F(NumpyErrors, OfSolutions) {
@@ -96,6 +106,14 @@ TEST_F(NumpyErrors, OfShapesAndRanges) {
                     "arange: from -9223372036854775808 to 9223372036854775807 by 1 are too many elements");
   EXPECT_EQ(Array(arange(ctx, INT64_MIN, INT64_MAX, INT64_MAX, DType::kI64)).to_vector<int64_t>(),
             (std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1}));
+  EXPECT_ERROR_HERE(arange(ctx, 0, 5, 0), "arange: step is 0");
+  EXPECT_ERROR_HERE(arange(ctx, 0.0, 5, 0), "arange: from 0.000000 to 5 by 0 has no end");
+  EXPECT_ERROR_HERE(arange(ctx, INFINITY), "arange: from 0 to inf by 1 has no end");
+  EXPECT_ERROR_HERE(arange(ctx, NAN), "arange: from 0 to nan by 1 has no end");
+  EXPECT_ERROR_HERE(arange(ctx, true), "arange: from 0 to 1 by 1 cannot be of bool; give another dtype");
+  EXPECT_ERROR_HERE(arange(ctx, 2, DType::kBool), "arange: from 0 to 2 by 1 cannot be of bool; give another dtype");
+  EXPECT_ERROR_HERE(arange(ctx, std::complex(0.0, 1.0)), "arange: start, stop and step must be real numbers");
+  EXPECT_ERROR_HERE(arange(ctx, x), "arange: start, stop and step must be real numbers");
 }
 
 TEST_F(NumpyErrors, OfStatistics) {

@@ -46,7 +46,7 @@ TEST_F(CudaOptions, MistypedKey) {
   EXPECT_EQ(
       Message(Add()),
       "config: unknown key cuda.ach; the plugin cuda knows cuda.arch, cuda.compiler, cuda.cupti, cuda.disassembler, "
-      "cuda.driver, cuda.libraries, cuda.nvtx, cuda.scatter");
+      "cuda.driver, cuda.libraries, cuda.nvtx, cuda.pairs_from, cuda.scatter");
 }
 
 TEST_F(CudaOptions, UnknownWayToScatter) {
@@ -54,6 +54,35 @@ TEST_F(CudaOptions, UnknownWayToScatter) {
   Set("cuda.compiler", RICCI_STANDIN);
   Set("cuda.scatter", "fast");
   EXPECT_EQ(Message(Add()), "cuda: the option cuda.scatter is fast; it must be ordered, sorted or atomics");
+}
+
+// A product of the least size for pairs, with sums of 64 trips.
+TEST_F(CudaOptions, ShorterSumsByPairs) {
+  constexpr std::string_view kProduct = R"(program f(%x: bf16[2048,64], %y: bf16[64,2048]) {
+  %z: f32[2048,2048] = dot_general(%x, %y) lhs_contract=[1] rhs_contract=[0] preferred_element_type=f32
+  return %z
+})";
+  for (const auto& [from, by_pairs] : {std::pair("65", false), std::pair("64", true)}) {
+    ProgramRunner runner;
+    for (const auto& [key, value] : {std::pair<std::string_view, std::string_view>("cuda.driver", RICCI_STANDIN),
+                                     {"cuda.compiler", RICCI_STANDIN},
+                                     {"cuda.pairs_from", from}}) {
+      ASSERT_TRUE(Ok(ricci_context_config(runner.ctx(), key.data(), key.size(), value.data(), value.size())));
+    }
+    ASSERT_TRUE(Ok(ricci_context_add_plugin(runner.ctx(), ricci_plugin_query_cuda)));
+    const std::string text = runner.Dump(runner.Parse(std::string(kProduct)), "native", "cuda");
+    EXPECT_EQ(text.find("_pairs(") != text.npos, by_pairs) << text;
+  }
+}
+
+TEST_F(CudaOptions, WrongNumberOfTrips) {
+  for (const std::string text : {"0", "-3", "64x", "9223372036854775808", "many"}) {
+    ProgramRunner runner;
+    constexpr std::string_view kKey = "cuda.pairs_from";
+    ASSERT_TRUE(Ok(ricci_context_config(runner.ctx(), kKey.data(), kKey.size(), text.data(), text.size())));
+    EXPECT_EQ(Message(ricci_context_add_plugin(runner.ctx(), ricci_plugin_query_cuda)),
+              "cuda: the option cuda.pairs_from is " + text + "; it must be a number of trips, from 1 to 2^63 - 1");
+  }
 }
 
 TEST_F(CudaOptions, MissingCompilerIsNamed) {

@@ -7,17 +7,11 @@ namespace ricci::testing { namespace {
 
 class PairsOfBlocks : public Tiles {
  protected:
-  const int64_t least_trips_ = cuda::least_trips_of_pairs;
-
-  PairsOfBlocks() {
+  PairsOfBlocks() : Tiles(QueryPairingGpu) {
     CheckAll(false);
     like_ = kQuickest;  // `ref` takes too long
-    cuda::least_trips_of_pairs = 64;
   }
-  ~PairsOfBlocks() override {
-    CheckAll(true);
-    cuda::least_trips_of_pairs = least_trips_;
-  }
+  ~PairsOfBlocks() override { CheckAll(true); }
   static void CheckAll(bool check) { OfStandin<void(uint32_t)>("ricci_standin_check")(check ? 1 : 0); }
   void ExpectPairs(const Program& f) {
     ExpectText(f, "_pairs(");

@@ -267,7 +267,7 @@ TEST_F(KnownTrips, MayBeCancelled) {
   EXPECT_EQ(got, AfterScan(Some(1000), 0));
   ricci_array_release(out);
   ended = {.at = 3};
-  EXPECT_EQ(Message(Run(&out)), "cuda: run cancelled by the host");
+  EXPECT_EQ(Message(Run(&out)), "cuda: run cancelled by the host in the loop at test:2");
   EXPECT_EQ(ended.calls, 3);
 }
 

@@ -40,9 +40,9 @@ constexpr PlantedInText kPlanted[] = {
 class PlantedInPairs : public Tiles {
  protected:
   // Of the program's tiles those that are computed: by one pair, so that places are filled again.
-  static constexpr uint64_t kPairs = 6, kRows = 256, kTrips = 64;
+  static constexpr uint64_t kPairs = 6, kRows = 256, kTrips = kShortSums;
 
-  PlantedInPairs() {
+  PlantedInPairs() : Tiles(QueryPairingGpu) {
     driver_->cuStreamCreate(&stream_, 1);
     for (const uint64_t bytes : {kFactor, kFactor, kPairs * kRows * kRows * 4, uint64_t{4}}) {
       memory_.push_back(driver_.Allocate(bytes, stream_));
@@ -59,14 +59,12 @@ class PlantedInPairs : public Tiles {
 
   // The text of the functions that the kernel calls, and its own.
   std::pair<std::string, std::string> Texts() {
-    const int64_t least_trips = std::exchange(cuda::least_trips_of_pairs, kTrips);
     const Program f = Of(R"(program f(%x: T[48,R,K], %y: T[48,K,C]) {
   %z: S[48,R,C] = dot_general(%x, %y) lhs_contract=[2] rhs_contract=[1] lhs_batch=[0] rhs_batch=[0] preferred_element_type=S
   return %z
 })",
                          {kRows, kRows, kTrips}, "bf16");
     const std::string text = runner_.Dump(f, "native", "cuda");
-    cuda::least_trips_of_pairs = least_trips;
     const std::string begin = "extern \"C\" __global__ __cluster_dims__", end = "\n}\n";
     const size_t kernel = text.find(begin);
     EXPECT_NE(kernel, text.npos) << text;

@@ -26,8 +26,8 @@ class RunSlots : public ::testing::Test {
   RunSlots() {
     std::string error;
     ricci_status* failed = nullptr;
-    gpu_ = cuda::Gpu::Create(cuda::OpenDriver({RICCI_STANDIN}, error), cuda::OpenCompiler({RICCI_STANDIN}, error), 0,
-                             failed);
+    gpu_ = cuda::Gpu::Create(cuda::OpenDriver({RICCI_STANDIN}, error), cuda::OpenCompiler({RICCI_STANDIN}, error),
+                             cuda::Settings(), 0, failed);
     EXPECT_TRUE(Ok(failed));
     slots_ = std::make_unique<cuda::RunSlots>(*gpu_);
   }

@@ -27,8 +27,8 @@ struct Ways {
 
 class SameBytes : public ::testing::Test {
  protected:
-  SameBytes() {
-    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), QuerySimulatedGpu)));
+  explicit SameBytes(ricci_plugin_query_fn gpu = QuerySimulatedGpu) {
+    EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), gpu)));
 #ifdef RICCI_CUDA_TEST_CPU
     EXPECT_TRUE(Ok(ricci_context_add_plugin(runner_.ctx(), ricci_plugin_query_cpu)));
 #endif

@@ -197,6 +197,11 @@ TEST_F(StandinConditions, Updates) {
 }
 
 // ---- modules ----
+TEST_F(StandinConditions, CodeForARealGpuIsNotLoaded) {
+  cuda::CuModule module = nullptr;
+  EXPECT_EQ(driver_->cuModuleLoadData(&module, "\177ELF\2\1\1A\10 and what NVRTC makes"), cuda::kCuInvalidImage);
+}
+
 TEST_F(StandinConditions, WhatIsNotLinkedIsNotLoaded) {
   cuda::CuModule module = nullptr;
   EXPECT_EQ(driver_->cuModuleLoadData(&module, code_.data()), cuda::kCuInvalidImage);

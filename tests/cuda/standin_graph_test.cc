@@ -12,7 +12,7 @@ class StandinGraphs : public ::testing::Test {
     std::string error;
     driver_ = cuda::OpenDriver({RICCI_STANDIN}, error);
     ricci_status* failed = nullptr;
-    gpu_ = cuda::Gpu::Create(driver_, cuda::OpenCompiler({RICCI_STANDIN}, error), 0, failed);
+    gpu_ = cuda::Gpu::Create(driver_, cuda::OpenCompiler({RICCI_STANDIN}, error), cuda::Settings(), 0, failed);
     EXPECT_TRUE(Ok(failed));
     EXPECT_TRUE(Ok(gpu_->CreateStream(&stream_)));
     EXPECT_TRUE(Ok(gpu_->Alloc(64, nullptr, &memory_)));

@@ -16,6 +16,7 @@ struct Sizes {
 
 class Tiles : public SameBytes {
  protected:
+  using SameBytes::SameBytes;
   ~Tiles() override { EXPECT_EQ(OfStandin<const char*()>("ricci_standin_complaints")(), std::string()); }
 
   // A program with R, C and K in place of the numbers of rows, columns and trips, and T and S of types; then @ of an

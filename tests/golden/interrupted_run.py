@@ -1,7 +1,9 @@
-"""A run that never ends is interrupted by SIGINT, as by Ctrl-C: the tool says which loops have no bound, and where, and on
-`cpu` which of all loops was running, and for how many trips. Code from a folder says the same.
+"""A run that never ends is interrupted by SIGINT, as by Ctrl-C: the tool says which loops have no bound, and where, and
+which of all loops was running, and for how many trips. Code from a folder says the same.
 
-usage: interrupted_run.py TOOL
+usage: interrupted_run.py TOOL [DRIVER]
+
+With DRIVER, the simulated GPU of tests/cuda, only there, and only loops of the plan: nothing ends one in a kernel.
 """
 import pathlib
 import re
@@ -49,6 +51,18 @@ OF_THE_PLAN = """program f(%x: f64[]) {
   return %y
 }
 """
+# Each trip of the outer one begins an endless inner one.
+NESTED_OF_THE_PLAN = """program f(%x: f64[]) {
+  %m: f64[300,300] = broadcast_in_dim(%x) shape=[300,300] broadcast_dimensions=[]
+  %y: f64[300,300] = while(%m) cond_nconsts=0 body_nconsts=0 cond=program(%a: f64[300,300]) {
+    %p: bool[] = constant true
+    return %p
+  } body=program(%m: f64[300,300]) {
+""" + "".join("  " + line + "\n" for line in OF_THE_PLAN.splitlines()[2:-2]) + """    return %y
+  }
+  return %y
+}
+"""
 SCAN = """program f(%x: f64[]) {
   %y: f64[] = scan(%x) length=1000000000000 num_consts=0 num_carry=1 body=program(%a: f64[]) {
     %b: f64[] = sin(%a)
@@ -68,6 +82,7 @@ CASES = [
      10, True, [10, 4]),
     ("the outer one", HEAD + NESTED + ENDING + "    return %a\n  }\n" + END, 4, True, [10, 4]),
     ("of the plan", OF_THE_PLAN, 3, True, [3]),
+    ("the inner one of the plan", NESTED_OF_THE_PLAN, 7, True, [7, 3]),
     ("of many trips", SCAN, 2, True, []),
 ]
 
@@ -93,19 +108,17 @@ def caught(status):
 
 def wanted(device, line, counted, unbounded):
     """A pattern for the message."""
-    place = ""
-    if device == "cpu":
-        place = f" in the loop at f\\.ricci:{line}" + (", after [1-9][0-9]* trips" if counted else "")
+    place = f" in the loop at f\\.ricci:{line}" + (", after [1-9][0-9]* trips?" if counted else "")
     listed = ", ".join(f"while at f\\.ricci:{n}" for n in unbounded)
     loops = f"loops without a bound, which may never end: {listed}" if listed else "every loop of the program has a bound"
     return f"ricci: run: interrupted: {device}: run cancelled by the host{place}; {loops}\n"
 
 
-def check(tool, folder, device, cached, case):
+def check(tool, folder, device, cached, case, libraries):
     """Runs one case; a run from the cache compiles nothing."""
     name, program, line, counted, unbounded = case
     pathlib.Path(folder, "f.ricci").write_text(program)
-    arguments = ["--device", device, "--input", "0=1"]
+    arguments = ["--device", device, "--input", "0=1", *libraries]
     for _ in range(2 if cached else 1):
         pattern = wanted(device, line, counted, unbounded)
         for seconds in WAITS:
@@ -119,10 +132,14 @@ def check(tool, folder, device, cached, case):
 def main():
     tool = str(pathlib.Path(sys.argv[1]).resolve())
     listed = subprocess.run([tool, "devices"], capture_output=True, text=True, check=True).stdout
+    cases, devices, libraries = CASES, [d for d in ("ref", "cpu") if f": {d}:" in listed], []
+    if len(sys.argv) > 2:
+        cases, devices = [case for case in CASES if "of the plan" in case[0]], ["cuda"]
+        libraries = ["--config", f"cuda.driver={sys.argv[2]}", "--config", f"cuda.compiler={sys.argv[2]}"]
     with tempfile.TemporaryDirectory() as folder:
-        for case in CASES:
-            for device in [d for d in ("ref", "cpu") if f": {d}:" in listed]:
-                check(tool, folder, device, device == "cpu", case)
+        for case in cases:
+            for device in devices:
+                check(tool, folder, device, device != "ref", case, libraries)
 
 
 main()

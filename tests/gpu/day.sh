@@ -69,6 +69,15 @@ say "begins $(date -u '+%Y-%m-%d %H:%M:%S') UTC; driver: $DRIVER; NVRTC: ${NVRTC
 . "$HERE/ready.sh"
 export HERE OUT LOGS JOBS DRIVER NVRTC FEW MEASURE FUZZ PYTHON PEERS_PYTHON LIBRARIES GPU
 
+# last_words CODE FILE: the last line of a stage; of one that a signal ended, or that says nothing, how it ended too.
+last_words() {
+  local line how=
+  line=$(tail -n 1 "$2" | cut -c1-200)
+  if [ "$1" -gt 128 ] && [ "$1" != 137 ]; then how="ended by SIG$(kill -l $(($1 - 128)))"; fi
+  if [ -z "$how$line" ] && [ "$1" != 124 ]; then how="status $1, without a word"; fi
+  echo "$how${how:+${line:+: }}$line"
+}
+
 # stage NAME LIMIT: LIMIT seconds, or what is left.
 stage() {
   [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]] || return 0
@@ -86,7 +95,7 @@ stage() {
     124 | 137) state="FAILED at its limit of $limit s" failed=1 ;;
     *) state=FAILED failed=1 ;;
   esac
-  say "$(printf '%-10s %-8s %4d s   %s' "$1" "$state" $(($(date +%s) - start)) "$(tail -n 1 "$LOGS/$1/stdout" | cut -c1-200)")"
+  say "$(printf '%-10s %-8s %4d s   %s' "$1" "$state" $(($(date +%s) - start)) "$(last_words "$code" "$LOGS/$1/stdout")")"
   # What a stage has to say besides its last line.
   [ ! -s "$LOGS/$1/report" ] || sed 's/^/    /' "$LOGS/$1/report" | tee -a "$report"
   pack

@@ -1,7 +1,8 @@
 #!/bin/bash
-# day.sh on the simulated GPU: bash rehearse.sh BUILD STANDIN PYTHON. Whether the scripts work, not what a GPU does:
+# day.sh on the simulated GPU: bash rehearse.sh BUILD STANDIN PYTHON [packed]. Whether the scripts work, not what a GPU does:
 # programs are small and few, and times mean nothing. NVIDIA's tools, PyTorch and Triton are stand-ins (standins/), JAX is
-# on a CPU. A stage that fails is part of it, and a machine that lacks something.
+# on a CPU. A stage that fails is part of it, and a machine that lacks something. `packed`: from an archive, as on the
+# day, of a release build without the CPU backend.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 standin=$2 python=$3
@@ -15,8 +16,17 @@ day() {
 says() { grep -qE "$1" "$OUT/report.txt" || fault "the report does not say: $1"; }
 says_not() { ! grep -E "$1" "$OUT/report.txt" >&2 || fault "the report says: $1"; }
 
-sh "$here/build.sh" --build "$build" --nvrtc "$standin" --size 64 --most-product 40 \
-  --kernels "stream column_sum product_bf16" --unpacked "$to/day" || fault "build.sh fails"
+pack() {
+  sh "$here/build.sh" --build "$build" --nvrtc "$standin" --size 64 --most-product 40 \
+    --kernels "stream column_sum product_bf16" "$@" || fault "build.sh fails"
+}
+if [ "${4:-}" = packed ]; then
+  pack "$to/day.tar.gz"
+  mkdir "$to/day"
+  tar -xzf "$to/day.tar.gz" -C "$to/day" || fault "the archive cannot be unpacked"
+else
+  pack --unpacked "$to/day"
+fi
 # All stages, as on a GPU.
 day --seconds 110 >"$to/said" || fault "day.sh fails"
 for stage in inventory devices probe kernels smoke loops products times peers laws fuzz sanitizer counters; do
@@ -48,6 +58,19 @@ says "racecheck .*: 9 .*1 hazard displayed"
 says "^counters *not here .*no leave to read counters"
 tar -xzf "$OUT/logs.tar.gz" -C "$to" ./fails/fails || fault "no logs of the program that fails"
 for file in cuda.txt source.cu explained step_by_step; do [ -s "$to/fails/fails/$file" ] || fault "no $file"; done
+
+# A stage that a signal ends, or that says nothing, is not an empty line.
+cat >"$to/python" <<END
+#!/bin/sh
+case \$* in *kernels.py*) \$ENDS ;; esac
+exec "$python" "\$@"
+END
+chmod +x "$to/python"
+OUT=$to/ends
+ENDS='eval kill -SEGV $$' day --python "$to/python" kernels >"$to/said" && fault "day.sh passes with a stage that a signal ends"
+says "^kernels *FAILED .*ended by SIGSEGV"
+ENDS='exit 3' day --python "$to/python" kernels >"$to/said" && fault "day.sh passes with a stage that fails"
+says "^kernels *FAILED .*status 3, without a word"
 
 # A report that cannot be written is an error at once.
 : >"$to/file"

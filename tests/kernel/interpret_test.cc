@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernel/quick_kernel.h"
 #include "kernel/writer.h"
 
 namespace ricci::kernel { namespace {
@@ -267,15 +268,56 @@ TEST(Verify, MalformedPlansAreNamed) {
   EXPECT_EQ(broken([](Plan& p) { p.buffers[2].offset = 64; }), "plan: buffer 2 leaves the arena");
 }
 
-// A host may end a run; what it then does with its word does not affect the next run.
-TEST(Interpret, AnEndlessLoopEndsAtTheDeadline) {
+// Stores for ever, in the loops of locations 7 and 8; between two trips of the outer one, the inner one has as many
+// trips as that is from `first` to 5000.
+Kernel Endless(int64_t first) {
   Writer w("endless");
   const uint32_t out = w.Buffer(RICCI_F32, 1, RICCI_ACCESS_WRITE);
   w.While();
   w.Cond(w.Const(RICCI_BOOL, 1));
+  w.For(w.Index(first), w.Index(5000));
   w.Store(out, w.Index(0), w.Const(RICCI_F32, 0));
   w.End();
-  const Kernel k = Must(w);
+  w.End();
+  Kernel k = Must(w);
+  for (const ricci_inst& inst : k.insts) {
+    k.locations.push_back(inst.op == RICCI_K_WHILE ? 7 : inst.op == RICCI_K_FOR ? 8 : 0);
+  }
+  return k;
+}
+
+// A run of this kernel that ends 5 ms later.
+HostStop EndOf(const Kernel& k) {
+  const ricci_kernel_table table = k.View();
+  const QuickKernel quick = std::move(QuickKernel::Decode(table)).value();
+  float result = 1;
+  void* const outputs[] = {&result};
+  HostStop ended;
+  const absl::Status s = quick.Run(outputs, nullptr, {nullptr, MonotonicNow() + 5'000'000}, ended);
+  EXPECT_EQ(s, absl::DeadlineExceededError("ref: run passed its deadline"));
+  return ended;
+}
+
+TEST(Interpret, TheLoopThatTheHostEndsIsKnown) {
+  // A loop of 1000 trips is named by the one around it.
+  const HostStop outer = EndOf(Endless(4000));
+  EXPECT_TRUE(outer.happened);
+  EXPECT_EQ(outer.location, 7u);
+  EXPECT_GT(outer.trips, 1u);
+  const HostStop inner = EndOf(Endless(-1'000'000'000));
+  EXPECT_TRUE(inner.happened);
+  EXPECT_EQ(inner.location, 8u);
+  EXPECT_EQ((inner.trips + 1) % StopRequest::kTripsBetweenLooks, 0u) << "the point counts too";
+  EXPECT_LT(inner.trips, 1'000'000'000u);
+  Kernel unknown = Endless(4000);
+  unknown.locations.clear();
+  EXPECT_TRUE(EndOf(unknown).happened);
+  EXPECT_EQ(EndOf(unknown).location, 0u);
+}
+
+// A host may end a run; what it then does with its word does not affect the next run.
+TEST(Interpret, AnEndlessLoopEndsAtTheDeadline) {
+  const Kernel k = Endless(4000);
   const ricci_kernel_table table = k.View();
   const ricci_kernel_table* kernels[] = {&table};
   const ricci_plan_buffer buffer{RICCI_BUFFER_OUTPUT, 0, 4, 0, nullptr};

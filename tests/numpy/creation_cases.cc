@@ -10,6 +10,22 @@ const Case kCases[] = {
     {"jnp.arange(7, -2, -2)", [](const Given& g) -> Results { return arange(g.ctx, 7, -2, -2); }},
     {"jnp.arange(3, 1)", [](const Given& g) -> Results { return arange(g.ctx, 3, 1); }},
     {"jnp.arange(0.0, 1.0, 0.15)", [](const Given& g) -> Results { return arange(g.ctx, 0.0, 1.0, 0.15); }},
+    {"jnp.arange(2.5), jnp.arange(-2.5), jnp.arange(3, dtype='float32'), jnp.arange(2.5, dtype='int32')",
+     [](const Given& g) -> Results {
+       return Values{arange(g.ctx, 2.5), arange(g.ctx, -2.5), arange(g.ctx, 3, DType::kF32),
+                     arange(g.ctx, 2.5, DType::kI32)};
+     }},
+    {"jnp.arange(0.5, 3), jnp.arange(0, True), jnp.arange(1.5, 9, 2.5, 'int32'), jnp.arange(1, 2, 0.5, 'int32')",
+     [](const Given& g) -> Results {
+       return Values{arange(g.ctx, 0.5, 3), arange(g.ctx, 0, true), arange(g.ctx, 1.5, 9, 2.5, DType::kI32),
+                     arange(g.ctx, 1, 2, 0.5, DType::kI32)};
+     }},
+    {"jnp.arange(1, 2, 0.1, 'float16'), jnp.arange(0.1, 5, dtype='float16'), jnp.arange(1, 4, 1, 'complex64'), "
+     "jnp.arange(250, 260, dtype='uint8')",
+     [](const Given& g) -> Results {
+       return Values{arange(g.ctx, 1, 2, 0.1, DType::kF16), arange(g.ctx, 0.1, 5, DType::kF16),
+                     arange(g.ctx, 1, 4, 1, DType::kC64), arange(g.ctx, 250, 260, DType::kU8)};
+     }},
     {"jnp.linspace(0, 1, 5)", [](const Given& g) -> Results { return linspace(g.ctx, 0, 1, 5); }},
     {"jnp.linspace(2, -3)", [](const Given& g) -> Results { return linspace(g.ctx, 2, -3); }},
     {"jnp.linspace(0, 1, 4, endpoint=False)",

@@ -124,6 +124,26 @@ class Digits(unittest.TestCase):
             theirs = jax.jit(every(jnp))(ARRAYS)
         self.assertEqual([text for text, a, b in zip(cases, ours, theirs) if _lost(a, b)], [])
 
+    def test_ranges(self):
+        # By numpy where unsigned numbers of numpy would wrap in jax.numpy.
+        calls = share([
+            (jnp, (1 << 63, (1 << 63) + 3), "u8"), (jnp, (0, 1 << 63, 1 << 61), "u8"), (jnp, (1 << 31, (1 << 31) + 3), "i8"),
+            (jnp, (np.uint64(1 << 63), np.uint64((1 << 63) + 3)), None), (jnp, ((1 << 53), (1 << 53) + 3), "f8"),
+            (jnp, (np.float32(2.5), np.float32(4)), None), (jnp, (np.uint8(3), np.int16(7)), None),
+            (jnp, ((1 << 63) + 1, (1 << 63) + 4), "f8"), (jnp, (1, 2.5, 0.1), "f8"), (jnp, (0.1, 0.7, 0.2), "f8"),
+            (jnp, (5.0,), "f8"), (jnp, (1, 4, 1), "c16"), (np, (10, 5), "u1"), (np, (0, 10**18 + 2, 10**17 + 1), "i8")])
+        for oracle, numbers, dtype in calls:
+            given = [np.uint8(n) for n in numbers] if dtype == "u1" else numbers
+            with jax.enable_x64(True):
+                theirs = np.asarray(oracle.arange(*numbers, dtype=dtype))
+            ours = np.asarray(ricci.jit(lambda: rnp.arange(*given, dtype=dtype), device="ref")())  # noqa: B023
+            self.assertEqual(ours.dtype, theirs.dtype)
+            np.testing.assert_array_equal(ours, theirs, f"{numbers}, {dtype}")
+        # numpy counts these in floating numbers, and so misses the last one.
+        least, most = -(1 << 63), (1 << 63) - 1
+        ours = ricci.jit(lambda: rnp.arange(least, most, most, "i8"), device="ref")()
+        self.assertEqual(np.asarray(ours).tolist(), [least, -1, most - 1])
+
     def check_numpy(self, *numbers, at_least):
         for ours, theirs, n in ((rnp, np, at_least), (rnp.linalg, np.linalg, 4), (rnp.fft, np.fft, 4)):
             calls = _all_calls(ours, theirs, numbers)

@@ -12,6 +12,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import ricci  # noqa: E402
+import ricci.numpy as rnp  # noqa: E402
 
 X = np.array([0.5, 1.5, -0.25], np.float32)
 HUGE = 1 << 70
@@ -104,6 +105,16 @@ ELSEWHERE = [
      "Builder: params[0] is 'f32'; a pair (dtype, shape) is expected"),
     (lambda p: ricci.Builder(p.context, "f", []).emit("sin", 3), TypeError,
      "sin: operands is 3; integers are expected"),
+    (lambda p: rnp.arange(1 << 63), ValueError,
+     "arange: from 0 to 9223372036854775808 by 1 are too many elements"),
+    (lambda p: rnp.arange(-2, 1 << 63, 1 << 62), ValueError,
+     "arange: from -2 to 9223372036854775808 by 4611686018427387904: no integer type holds all of it; give a dtype"),
+    (lambda p: rnp.arange(0, 5, 0.0), ValueError, "arange: step is 0"),
+    (lambda p: rnp.arange(np.inf), ValueError, "arange: from 0 to inf by 1 has no end"),
+    (lambda p: rnp.arange(1.5, np.nan), ValueError, "arange: from 1.5 to nan by 1 has no end"),
+    (lambda p: rnp.arange(0, 2j), ValueError, "arange: from 0 to 2j by 1; these must be real numbers"),
+    (lambda p: rnp.arange(True), TypeError, "arange: from 0 to True by 1 cannot be of bool; give another dtype"),
+    (lambda p: rnp.arange(2, dtype=bool), TypeError, "arange: from 0 to 2 by 1 cannot be of bool; give another dtype"),
 ]
 
 

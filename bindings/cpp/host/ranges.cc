@@ -13,40 +13,84 @@ using namespace plain;
 namespace {
 
 // A number of the caller as a scalar like x.
-Value Given(const Value& x, double number, const Location& at) {
-  return full(Operand(x, at), {}, Operand(number, at), x.dtype());
-}
-Value Given(const Value& x, int64_t number, const Location& at) {
-  return full(Operand(x, at), {}, Operand(number, at), x.dtype());
+Value Given(const Value& x, const Operand& number, const Location& at) {
+  return full(Operand(x, at), {}, number, x.dtype());
 }
 
-Value Integers(const Operand& in, int64_t start, int64_t stop, int64_t step, DType dtype) {
-  if (step == 0) FailAt(in.at, "arange: step is 0");
-  const ricci_int128 span = ricci_int128{stop} - start, unit = step;
+// ---- arange ----
+struct Range {
+  Operand start, stop, step;
+  bool has_step = true;
+};
+
+// As the caller wrote it: a whole number, of 2^63 and more too, or a floating one.
+std::string TextOf(const Operand& number) {
+  if (number.weak == Weak::kFloat) return Text(number.real);
+  return number.is_above_int64() ? Text(static_cast<uint64_t>(number.integer)) : Text(number.integer);
+}
+std::string TextOf(const Range& r) {
+  return Text("from ", TextOf(r.start), " to ", TextOf(r.stop), " by ", TextOf(r.step));
+}
+ricci_int128 Whole(const Operand& number) {
+  if (number.is_above_int64()) return static_cast<uint64_t>(number.integer);
+  return number.integer;
+}
+
+int64_t CountOfWhole(const Location& at, const Range& r) {
+  const ricci_int128 span = Whole(r.stop) - Whole(r.start), unit = Whole(r.step);
+  if (unit == 0) FailAt(at, "arange: step is 0");
   const ricci_int128 count = (span < 0) == (unit < 0) ? (span + unit - (unit < 0 ? -1 : 1)) / unit : 0;
-  if (count > RICCI_MAX_DIM)
-    FailAt(in.at, "arange: from ", start, " to ", stop, " by ", step, " are too many elements");
-  const Value i = Iota(in, dtype, {static_cast<int64_t>(count)}, 0);
-  return i * Given(i, step, in.at) + Given(i, start, in.at);
+  if (count > RICCI_MAX_DIM) FailAt(at, "arange: ", TextOf(r), " are too many elements");
+  return static_cast<int64_t>(count);
+}
+// Of whole numbers without a dtype: JAX would wrap what does not fit.
+void WantFit(const Location& at, const Range& r, int64_t count) {
+  const ricci_int128 first = Whole(r.start), last = first + Whole(r.step) * (count - 1);
+  if (count != 0 && (std::min(first, last) < INT32_MIN || std::max(first, last) > INT32_MAX)) {
+    FailAt(at, "arange: ", TextOf(r), " does not fit ", kDefaultInt, "; give a dtype");
+  }
+}
+int64_t CountOfFloating(const Location& at, const Range& r) {
+  const double count = std::ceil((r.stop.real - r.start.real) / r.step.real);
+  if (!(std::fabs(count) < 1e15)) FailAt(at, "arange: ", TextOf(r), " has no end");
+  return std::max<int64_t>(0, static_cast<int64_t>(count));
+}
+
+// What the numbers are without a dtype.
+DType OwnDType(const Location& at, const Range& r) {
+  DType common = DType::kNone;
+  for (const Operand* o : {&r.start, &r.stop, &r.step}) {
+    if (!o->is_number() || o->weak == Weak::kComplex) FailAt(at, "arange: start, stop and step must be real numbers");
+    if (o != &r.step || r.has_step) common = PromoteWeak(common, o->weak);
+  }
+  return common;
+}
+
+// As jax.numpy: all is computed in the dtype of the result, of 16 bits and fewer in f32 if there is a step.
+Value Elements(const Operand& in, const Range& r, DType dtype) {
+  const DType own = OwnDType(in.at, r), wanted = dtype == DType::kNone ? own : dtype;
+  if (wanted == DType::kBool) FailAt(in.at, "arange: ", TextOf(r), " cannot be of bool; give another dtype");
+  const bool is_floating = own == kDefaultFloat;
+  const int64_t count = is_floating ? CountOfFloating(in.at, r) : CountOfWhole(in.at, r);
+  if (wanted == kDefaultInt && dtype == DType::kNone) WantFit(in.at, r, count);
+  const DType part = PartOf(wanted);
+  const bool is_narrow = IsFloat(part) && SizeOf(part) < 4 && r.has_step;
+  const Value i = Iota(in, is_narrow ? DType::kF32 : part, {count}, 0);
+  const Value scaled = r.has_step ? i * Given(i, r.step, in.at) : i;
+  return To(r.start.real == 0 ? scaled : scaled + Given(i, r.start, in.at), wanted);
 }
 
 }  // namespace
 
+// From false, which does not count for the dtype.
+Value arange(const Operand& in, const Operand& stop, DType dtype) {
+  return Elements(in, {Operand(false, in.at), stop, Operand(1, in.at), /*has_step=*/false}, dtype);
+}
+Value arange(const Operand& in, const Operand& start, const Operand& stop, DType dtype) {
+  return Elements(in, {start, stop, Operand(1, in.at), /*has_step=*/false}, dtype);
+}
 Value arange(const Operand& in, const Operand& start, const Operand& stop, const Operand& step, DType dtype) {
-  DType common = DType::kNone;
-  for (const Operand* o : {&start, &stop, &step}) {
-    if (!o->is_number() || o->weak == Weak::kComplex)
-      FailAt(in.at, "arange: start, stop and step must be real numbers");
-    common = PromoteWeak(common, o->weak);
-  }
-  const DType wanted = dtype == DType::kNone ? common : dtype;
-  if (IsInt(common)) return Integers(in, start.int64("arange"), stop.int64("arange"), step.int64("arange"), wanted);
-  const double count = std::ceil((stop.real - start.real) / step.real);
-  if (!(std::fabs(count) < 1e15)) {
-    FailAt(in.at, "arange: from ", start.real, " to ", stop.real, " by ", step.real, " has no end");
-  }
-  const Value i = Iota(in, common, {std::max<int64_t>(0, static_cast<int64_t>(count))}, 0);
-  return To(i * Given(i, step.real, in.at) + Given(i, start.real, in.at), wanted);
+  return Elements(in, {start, stop, step}, dtype);
 }
 
 namespace {
@@ -67,7 +111,8 @@ Value linspace(const Operand& in, double start, double stop, int64_t n, bool end
   const DType d = ToInexact(dtype);
   const Value i = Iota(in, d, {n}, 0);
   if (n == 0) return To(i, dtype);
-  const Value step = Fractions(i, n, endpoint), from = Given(i, start, in.at), to = Given(i, stop, in.at);
+  const Value from = Given(i, Operand(start, in.at), in.at), to = Given(i, Operand(stop, in.at), in.at);
+  const Value step = Fractions(i, n, endpoint);
   Value line = (1 - step) * from + step * to;
   if (endpoint && n > 1) line = Where(i == static_cast<double>(n - 1), to, line);
   return To(IsInt(dtype) ? lax::floor(line) : line, dtype);
@@ -88,7 +133,7 @@ Value linspace(const Operand& start, const Operand& stop, int64_t n, bool endpoi
 }
 Value logspace(const Operand& in, double start, double stop, int64_t n, bool endpoint, double base, DType dtype) {
   const Value line = linspace(in, start, stop, n, endpoint, ToInexact(dtype));
-  return To(lax::pow(BroadcastValue(Given(line, base, in.at), line.shape()), line), dtype);
+  return To(lax::pow(BroadcastValue(Given(line, Operand(base, in.at), in.at), line.shape()), line), dtype);
 }
 Value geomspace(const Operand& in, double start, double stop, int64_t n, bool endpoint, DType dtype) {
   if (!(start * stop > 0))
@@ -97,8 +142,8 @@ Value geomspace(const Operand& in, double start, double stop, int64_t n, bool en
   const Value line = logspace(in, std::log10(start * sign), std::log10(stop * sign), n, endpoint, 10, ToInexact(dtype));
   if (n == 0) return To(line, dtype);
   const Value i = Positions(line, line.dtype(), 0);
-  Value out = Where(i == 0, Given(line, start, in.at), line * sign);
-  if (endpoint && n > 1) out = Where(i == static_cast<double>(n - 1), Given(line, stop, in.at), out);
+  Value out = Where(i == 0, Given(line, Operand(start, in.at), in.at), line * sign);
+  if (endpoint && n > 1) out = Where(i == static_cast<double>(n - 1), Given(line, Operand(stop, in.at), in.at), out);
   return To(out, dtype);
 }
 

@@ -199,7 +199,6 @@ Value Iota(const Operand& in, DType dtype, const Shape& shape, int64_t dimension
   v.scope = site.scope;
   return v;
 }
-Value arange(const Operand& in, int64_t n, DType dtype) { return Iota(in, dtype, {n}, 0); }
 Value one_hot(const Operand& x, int64_t classes, DType dtype) {
   const Value v = Use("one_hot", x);
   const Shape last{v.rank()};

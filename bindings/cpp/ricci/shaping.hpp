@@ -51,10 +51,11 @@ Value zeros_like(const Operand& x);
 Value ones_like(const Operand& x);
 // `value` in the shape and dtype of x.
 Value full_like(const Operand& x, const Operand& value);
-// 0, 1, ..., n - 1.
-Value arange(const Operand& in, int64_t n, DType dtype = kDefaultInt);
-// start, start + step, ... below stop (above, if step is negative): numbers; i32, or f32 if one of them is floating.
-Value arange(const Operand& in, const Operand& start, const Operand& stop, const Operand& step = 1,
+// start, start + step, ... below stop (above, if step is negative): numbers; from 0 by 1 if these are not given. i32,
+// or f32 if one of them is floating, unless `dtype` is given.
+Value arange(const Operand& in, const Operand& stop, DType dtype = DType::kNone);
+Value arange(const Operand& in, const Operand& start, const Operand& stop, DType dtype = DType::kNone);
+Value arange(const Operand& in, const Operand& start, const Operand& stop, const Operand& step,
              DType dtype = DType::kNone);
 // `n` numbers from `start` to `stop`, which is the last one unless `endpoint` is false.
 Value linspace(const Operand& in, double start, double stop, int64_t n = 50, bool endpoint = true,

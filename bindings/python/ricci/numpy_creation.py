@@ -7,11 +7,13 @@ import numpy as np
 from .dtypes import numpy_of
 from .numpy_operands import (broadcast_shapes_of, common_kind, converted, dtype_or, emit, expanded, public,
                              shape_of, shape_of_value, splat, value, weakened)
-from .promotion import (BOOL, COMPLEX, F32, I32, INTEGERS, inexact_of, number_of_dtype, number_of_scalar,
-                        result_type)
+from .promotion import (BOOL, COMPLEX, F32, F64, I32, INTEGERS, U64, inexact_of, number_of_dtype, number_of_scalar,
+                        real_of, result_type)
 from .tracing import current, is_number
 from .tree import leaves
 from .value import Value, refuse
+
+_MOST_ELEMENTS = 2**62  # of an array
 
 
 @public
@@ -99,21 +101,45 @@ def _static(function, *numbers):
     return numbers
 
 
+def _count(first, last, by):
+    """How many of first, first + by, ... come before `last`; exact for integers."""
+    text = f"arange: from {first} to {last} by {by}"
+    if builtins.any(isinstance(x, complex) for x in (first, last, by)):
+        raise ValueError(f"{text}; these must be real numbers")
+    if by == 0:
+        raise ValueError("arange: step is 0")
+    if builtins.all(isinstance(x, int) for x in (first, last, by)):
+        count = -((first - last) // by)
+        if count > _MOST_ELEMENTS:
+            raise ValueError(f"{text} are too many elements")
+    else:
+        count = (last - first) / by
+        if not builtins.abs(count) < 1e15:
+            raise ValueError(f"{text} has no end")
+    return builtins.max(math.ceil(count), 0)
+
+
 @public
 def arange(start, stop=None, step=None, dtype=None, *, device=None):
     """start, start + step, ... below stop; i32, or f32 if a number has a fraction, unless `dtype` is given."""
-    start, stop, step = _static("arange", start, stop, step)
-    first, last, by = (0, start, 1) if stop is None else (start, stop, 1)
-    by = by if step is None else step
-    if by == 0:
-        raise ValueError("arange: step is 0")
-    kind = dtype_or(dtype, common_kind("arange", [x for x in (first, last, by)])[0])
-    count = builtins.max(math.ceil((last - first) / by), 0)
-    index = emit("iota", dtype=numpy_of(I32 if kind == BOOL else kind), shape=[count], dimension=0)
-    if (first, by) == (0, 1):
-        return converted(index, kind)
-    scaled = emit("mul", index, splat(by, index.kind, [count]))
-    return converted(emit("add", scaled, splat(first, index.kind, [count])), kind)
+    given = [x.item() if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0 else x
+             for x in _static("arange", start, stop, step)]
+    first, last, by = (0, given[0], 1) if stop is None else (given[0], given[1], 1)
+    by = by if step is None else given[2]
+    count = _count(first, last, by)
+    kind = dtype_or(dtype, common_kind("arange", [x for x in (start, stop, step) if x is not None])[0])
+    if kind == BOOL:
+        raise TypeError(f"arange: from {first} to {last} by {by} cannot be of bool; give another dtype")
+    ends = first, first + builtins.max(count - 1, 0) * by
+    if dtype is None and kind == U64 and builtins.min(ends) < 0:
+        raise ValueError(f"arange: from {first} to {last} by {by}: no integer type holds all of it; give a dtype")
+    # As jax.numpy: all is computed in the type of the result, of 16 bits and fewer in f32 if there is a step.
+    own = real_of(kind)
+    narrow = step is not None and own not in (*INTEGERS, F32, F64)
+    index = emit("iota", dtype=numpy_of(F32 if narrow else own), shape=[count], dimension=0)
+    if step is not None:
+        index = emit("mul", index, splat(by, index.kind, [count]))
+    return converted(index if first == 0 else emit("add", index, splat(first, index.kind, [count])), kind)
 
 
 def _ends(function, start, stop, dtype):

@@ -309,7 +309,9 @@ int Compile(Program& p) {
 
 namespace {
 
-constexpr const char* kPtxBegins = "//\n// ";  // machine code begins with its length, which is never so large
+// Machine code begins with its length, which is never so large.
+constexpr const char* kPtxBegins = "//\n// ";
+constexpr const char* kRealBegins = "\177ELF";  // for a real GPU, by NVRTC
 
 // What was compiled as PTX: its text says only which of these it is.
 std::vector<std::string>& ptx_code = *new std::vector<std::string>;
@@ -344,6 +346,7 @@ CuResult LoadPtx(const std::string& ptx, int driver_version, const std::string*&
 
 CuResult LoadModule(const void* image, int driver_version, Module& out) {
   std::string copy;
+  if (std::memcmp(image, kRealBegins, std::strlen(kRealBegins)) == 0) return kCuInvalidImage;
   if (std::memcmp(image, kPtxBegins, std::strlen(kPtxBegins)) == 0) {
     const std::string* code = nullptr;
     if (const CuResult failed = LoadPtx(static_cast<const char*>(image), driver_version, code)) return failed;
@@ -353,7 +356,7 @@ CuResult LoadModule(const void* image, int driver_version, Module& out) {
   uint64_t size;
   std::memcpy(&size, image, sizeof size);
   out.library = LoadLibrary({static_cast<const char*>(image) + sizeof size, size});
-  return out.library == nullptr ? CuResult{200} : CuResult{kCuSuccess};  // invalid image
+  return out.library == nullptr ? kCuInvalidImage : kCuSuccess;
 }
 
 }  // namespace ricci::cuda::standin
