@@ -1,4 +1,4 @@
-# The static core: every src/<layer>/*.cc except the tool. Layers are listed in dependency order (tests check it).
+# The static core: every .cc of src/<layer> except the tool. Layers are listed in dependency order (tests check it).
 find_package(absl REQUIRED)
 set(RICCI_LAYERS base types ir kernel prim trace file transform control sharding pass runtime api laws)
 
@@ -6,7 +6,7 @@ add_library(ricci STATIC)
 add_library(ricci::ricci ALIAS ricci)
 ricci_target_defaults(ricci)
 foreach(layer IN LISTS RICCI_LAYERS)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cc)
   target_sources(ricci PRIVATE ${sources})
 endforeach()
 target_include_directories(ricci PUBLIC

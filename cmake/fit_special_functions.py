@@ -1,4 +1,4 @@
-"""Fits the rational functions of bindings/cpp/host/special_fits.h, and writes that file: needs mpmath (pip install mpmath).
+"""Fits the rational functions of bindings/cpp/host/scipy/special_fits.h, and writes that file: needs mpmath (pip install mpmath).
 
 Each is p(x) / q(x) with q(0) between 1 and 2 and the least greatest error relative to the function on an interval (Remez exchange,
 50 digits), rounded to f64. A run prints the errors before and after the rounding. The intervals are those of the
@@ -16,7 +16,7 @@ import mpmath
 from mpmath import mp, mpf
 
 mp.dps = 50
-TARGET = pathlib.Path(__file__).resolve().parents[1] / 'bindings/cpp/host/special_fits.h'
+TARGET = pathlib.Path(__file__).resolve().parents[1] / 'bindings/cpp/host/scipy/special_fits.h'
 HEAD = '''// Coefficients of rational functions, the highest power first: <name>Top over <name>Bottom.
 //
 // Written by cmake/fit_special_functions.py, which fits them. Comments give the function of x, the interval, and the

@@ -17,10 +17,12 @@ folder=${folder%/}
 [ -f build/build.ninja ] || cmake -S . -B build -G Ninja -C cmake/dev.cmake >&2
 set -- -L quick
 if [ -n "$folder" ]; then
-  # The tests with the name of the folder, and those of the text of all files; two lints take the folder itself.
+  # The tests with the name of the folder, or of the one around it (src/pass of src/pass/kernel), and those of the text
+  # of all files; two lints take the folder itself.
   python3 tests/lint/format_check.py "$folder"
   python3 tests/lint/header_compiles.py "$folder"
-  set -- -L quick -R "^(${folder##*/}(_.*)?|golden|lint_(layer_order|text_rules|links))$"
+  name=$(echo "$folder" | cut -d/ -f2)
+  set -- -L quick -R "^($name(_.*)?|golden|lint_(layer_order|text_rules|links))$"
 fi
 # shellcheck disable=SC2046 # one word for each target
 cmake --build build --parallel "$jobs" --target $(python3 tests/test_targets.py build "$@")

@@ -1,5 +1,5 @@
 /* ricci/target.h: numbers that describe what a backend compiles for. The thresholds of the passes follow from them, and
- * so do the estimates of backends; src/pass/target.cc shows how.
+ * so do the estimates of backends; src/pass/target/target.cc shows how.
  *
  * They are a function of the kind of device and its instruction set, never of load, the number of threads or the
  * individual chip, so that a program always gets the same plan. A cycle is the time in which all points that run at

@@ -1,7 +1,7 @@
 // AttachDevices: registers the GPUs of a driver with a context.
 #ifndef RICCI_CUDA_ATTACH_H_
 #define RICCI_CUDA_ATTACH_H_
-#include "gpu.h"
+#include "cuda/driver/gpu.h"
 
 namespace ricci::cuda {
 

@@ -3,14 +3,14 @@
 
 #include "ricci/plugin.hpp"
 
-#include "attach.h"
-#include "code.h"
-#include "forms.h"
-#include "library_places.h"
-#include "line_sort.h"
-#include "offline.h"
-#include "ordered_scatter.h"
-#include "recorder.h"
+#include "cuda/attach.h"
+#include "cuda/driver/library_places.h"
+#include "cuda/explain/forms.h"
+#include "cuda/explain/offline.h"
+#include "cuda/lowering/line_sort.h"
+#include "cuda/lowering/ordered_scatter.h"
+#include "cuda/profile/recorder.h"
+#include "cuda/run/code.h"
 
 namespace ricci::cuda {
 namespace {

@@ -1,8 +1,8 @@
 // floor, ceil, round, nextafter, reduce_precision: from a floating number to one near it.
 //
 // reduce_precision to the precision that x has changes nothing and costs nothing, but no pass removes it before
-// products are contracted with sums (src/pass/contract.cc): a product that it reads is rounded by itself. So a row or a
-// program asks for an exact sequence of operations (`r = x - reduce_precision(x * y, 8, 23)`), as in jax.lax.
+// products are contracted with sums (src/pass/program/contract.cc): a product that it reads is rounded by itself. So a
+// row or a program asks for an exact sequence of operations (`r = x - reduce_precision(x * y, 8, 23)`), as in jax.lax.
 //
 // reduce_precision rounds the mantissa to nearest even, and turns numbers that overflow the smaller exponent range into
 // infinity and those that underflow it into zero; NaN stays. Floats of 8 and 4 bits are rounded as f16 (f8e5m2) or f32,

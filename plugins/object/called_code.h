@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "llvm_builder.h"
+#include "cpu/llvm/llvm_builder.h"
 #include "processor_names.h"
 
 namespace ricci::object {

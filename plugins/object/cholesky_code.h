@@ -6,9 +6,9 @@
 #define RICCI_OBJECT_CHOLESKY_CODE_H_
 #include <string>
 
-#include "llvm_builder.h"
+#include "cpu/library/product.h"
+#include "cpu/llvm/llvm_builder.h"
 #include "processor_names.h"
-#include "product.h"
 
 namespace ricci::object {
 

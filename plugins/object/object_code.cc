@@ -7,10 +7,10 @@
 #include <cstddef>
 
 #include "called_code.h"
+#include "cpu/plan/plan_codegen.h"
+#include "cpu/run/run_state.h"
 #include "inlined_entry.h"
 #include "object_symbols.h"
-#include "plan_codegen.h"
-#include "run_state.h"
 #include "runtime_text.h"
 
 namespace ricci::object {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "jit.h"
+#include "cpu/llvm/jit.h"
 #include "processor_names.h"
 #include "ricci/backend.h"
 

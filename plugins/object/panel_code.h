@@ -1,9 +1,9 @@
 // Functions that factorise some columns of a matrix, as code.
 #ifndef RICCI_OBJECT_PANEL_CODE_H_
 #define RICCI_OBJECT_PANEL_CODE_H_
-#include "llvm_builder.h"
+#include "cpu/library/product.h"
+#include "cpu/llvm/llvm_builder.h"
 #include "processor_names.h"
-#include "product.h"
 
 namespace ricci::object {
 

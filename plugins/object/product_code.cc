@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "conversion_codegen.h"
+#include "cpu/scalar/conversion_codegen.h"
 #include "tile_code.h"
 
 namespace ricci::object {

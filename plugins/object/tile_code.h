@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "llvm_blocks.h"
-#include "llvm_builder.h"
+#include "cpu/library/product.h"
+#include "cpu/llvm/llvm_blocks.h"
+#include "cpu/llvm/llvm_builder.h"
 #include "processor_names.h"
-#include "product.h"
 
 namespace ricci::object {
 

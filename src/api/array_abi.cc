@@ -2,7 +2,7 @@
 #include "ricci/array.h"
 
 #include "api/arguments.h"
-#include "runtime/device_put.h"
+#include "runtime/context/device_put.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -4,7 +4,7 @@
 #include "api/arguments.h"
 #include "file/array_file.h"
 #include "file/disk.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 #include "types/dtype.h"
 
 using namespace ricci;

@@ -1,6 +1,6 @@
 // Builders of ricci/build.h, with which hosts and rules append equations.
 #include "api/arguments.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 #include "trace/builder.h"
 
 using namespace ricci;

@@ -2,9 +2,9 @@
 #include "ricci/cache.h"
 
 #include "api/arguments.h"
-#include "runtime/cache_folder.h"
-#include "runtime/code_cache.h"
-#include "runtime/context.h"
+#include "runtime/cache/cache_folder.h"
+#include "runtime/cache/code_cache.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using runtime::FromAbi;

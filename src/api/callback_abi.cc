@@ -1,6 +1,6 @@
 // ricci/callback.h: functions of the host that programs call by name, and the log of a context.
 #include "api/arguments.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

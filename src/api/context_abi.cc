@@ -6,8 +6,8 @@
 #include "kernel/kernel.h"
 #include "kernel/stop_request.h"
 #include "ricci/backend.h"
-#include "runtime/context.h"
-#include "runtime/plugin_loader.h"
+#include "runtime/context/context.h"
+#include "runtime/plugin/plugin_loader.h"
 
 using namespace ricci;
 using api::Arguments;

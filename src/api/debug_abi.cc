@@ -2,8 +2,8 @@
 #include "ricci/debug.h"
 
 #include "api/arguments.h"
-#include "pass/program_reduction.h"
-#include "runtime/finite_check.h"
+#include "pass/reduce/program_reduction.h"
+#include "runtime/fault/finite_check.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -1,8 +1,8 @@
 // ricci/device.h and ricci/target.h: the devices of a context, and what they are like.
 #include "api/arguments.h"
 #include "base/abi_struct.h"
-#include "pass/target.h"
-#include "runtime/context.h"
+#include "pass/target/target.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -2,7 +2,7 @@
 #include "ricci/dlpack.h"
 
 #include "api/arguments.h"
-#include "runtime/dlpack.h"
+#include "runtime/context/dlpack.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -2,8 +2,8 @@
 #include "ricci/executable.h"
 
 #include "api/arguments.h"
-#include "runtime/bound_call.h"
-#include "runtime/compile.h"
+#include "runtime/compile/compile.h"
+#include "runtime/run/bound_call.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -6,8 +6,8 @@
 #include "file/container.h"
 #include "file/disk.h"
 #include "file/program_file.h"
-#include "runtime/callback_table.h"
-#include "runtime/context.h"
+#include "runtime/context/callback_table.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

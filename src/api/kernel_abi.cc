@@ -2,7 +2,7 @@
 #include "ricci/kernel.h"
 
 #include "api/arguments.h"
-#include "pass/kernel_builder.h"
+#include "pass/kernel/kernel_builder.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -3,7 +3,7 @@
 
 #include "api/arguments.h"
 #include "prim/nearest_name.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -4,7 +4,7 @@
 #include "ir/print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 #include "trace/parse_program.h"
 
 using namespace ricci;

@@ -2,7 +2,7 @@
 #include "ricci/stream.h"
 
 #include "api/arguments.h"
-#include "runtime/array.h"
+#include "runtime/context/array.h"
 
 using namespace ricci;
 using api::Arguments;

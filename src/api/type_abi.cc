@@ -1,7 +1,7 @@
 // Types and source locations of ricci/build.h.
 #include "api/arguments.h"
 #include "ricci/build.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {

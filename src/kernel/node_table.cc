@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {

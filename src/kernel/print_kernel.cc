@@ -9,8 +9,8 @@
 #include "base/status.h"
 #include "kernel/block_ops.h"
 #include "kernel/kernel.h"
-#include "kernel/scalar_eval.h"
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_eval.h"
+#include "kernel/scalar/scalar_float.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "kernel/scalar_eval.h"
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_eval.h"
+#include "kernel/scalar/scalar_float.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {

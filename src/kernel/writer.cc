@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "kernel/scalar_eval.h"
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_eval.h"
+#include "kernel/scalar/scalar_float.h"
 #include "kernel/writer_state.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {

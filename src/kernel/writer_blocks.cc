@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "kernel/block_ops.h"
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
 #include "ricci/exact.h"

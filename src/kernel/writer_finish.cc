@@ -11,7 +11,7 @@
 
 #include "base/hash_map.h"
 #include "kernel/block_ops.h"
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 #include "kernel/writer_state.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {

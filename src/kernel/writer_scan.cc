@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernel/block_ops.h"
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 #include "kernel/writer.h"
 #include "kernel/writer_state.h"
 

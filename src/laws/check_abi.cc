@@ -6,7 +6,7 @@
 #include "base/abi_struct.h"
 #include "laws/row_rules.h"
 #include "laws/trial.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 using namespace ricci;
 using api::Arguments;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "laws/points.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 
 namespace ricci { inline namespace v0 { namespace laws {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "base/foreign_call.h"
 #include "ir/print.h"
-#include "pass/lower_plan.h"
-#include "pass/pass.h"
+#include "pass/plan/lower_plan.h"
+#include "pass/program/pass.h"
 #include "pass/stage_checks.h"
 #include "transform/memo.h"
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "ir/program.h"
-#include "pass/lowered.h"
-#include "pass/options.h"
+#include "pass/plan/lowered.h"
+#include "pass/target/pass_options.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 

@@ -1,7 +1,7 @@
 // DLPack: memory is shared in both directions, each deleter runs once, and what cannot be shared is named.
 #include "ricci/dlpack.h"
 
-#include "runtime/dlpack.h"
+#include "runtime/context/dlpack.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "ricci/ricci.h"
-#include "runtime/cache_entry.h"
-#include "runtime/context.h"
-#include "runtime/saved_executable.h"
+#include "runtime/cache/cache_entry.h"
+#include "runtime/compile/saved_executable.h"
+#include "runtime/context/context.h"
 
 namespace ricci { namespace {
 

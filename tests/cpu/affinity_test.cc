@@ -1,9 +1,9 @@
 // The option cpu.affinity: which texts are lists of processors, and that the pool's threads stay on them.
-#include "affinity.h"
+#include "cpu/run/affinity.h"
 
 #include <gtest/gtest.h>
 
-#include "pool.h"
+#include "cpu/run/pool.h"
 #include "support/program_runner.h"
 
 namespace ricci::cpu { namespace {

@@ -1,7 +1,7 @@
 // A plugin that adds a backend of kind `cpu` with a test's own settings, which is found before the one of the plugin.
 #ifndef RICCI_TESTS_CPU_BACKEND_WITH_H_
 #define RICCI_TESTS_CPU_BACKEND_WITH_H_
-#include "settings.h"
+#include "cpu/llvm/settings.h"
 #include "support/plugin_that.h"
 
 namespace ricci::testing {

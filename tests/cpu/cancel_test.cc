@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "backend_with.h"
-#include "run_state.h"
+#include "cpu/run/run_state.h"
 #include "stoppable_run.h"
 
 namespace ricci::testing { namespace {

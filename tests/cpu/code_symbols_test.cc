@@ -1,14 +1,14 @@
 // Generated code needs only the functions of the plugin's tables, whatever instructions the processor has, and failures
 // on the way to code are reported in the error, never on stderr.
-#include "code_symbols.h"
+#include "cpu/llvm/code_symbols.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 
-#include "kernel/scalar_eval.h"
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_eval.h"
+#include "kernel/scalar/scalar_float.h"
 #include "scalar_kernel.h"
 
 namespace ricci::testing { namespace {

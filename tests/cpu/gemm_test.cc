@@ -1,6 +1,6 @@
 // Matrix products of the CPU backend: the tiles of each instruction set against sums in double, and dot_general in all
 // layouts against the interpreter.
-#include "gemm_tile.h"
+#include "cpu/tiles/gemm_tile.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "factor_tile.h"
-#include "fft_lines.h"
-#include "plane_tile.h"
+#include "cpu/tiles/factor_tile.h"
+#include "cpu/tiles/fft_lines.h"
+#include "cpu/tiles/plane_tile.h"
 
 namespace ricci::testing {
 

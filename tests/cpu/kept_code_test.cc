@@ -6,8 +6,8 @@
 
 #include "cpu/backend_with.h"
 #include "cpu/source_rows.h"
-#include "runtime/cache_entry.h"
-#include "runtime/executable_entry.h"
+#include "runtime/cache/cache_entry.h"
+#include "runtime/cache/executable_entry.h"
 #include "support/another_process.h"
 #include "support/cached_host.h"
 

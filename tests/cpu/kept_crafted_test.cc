@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "cpu/kept_key.h"
-#include "runtime/saved_executable.h"
-#include "runtime/saved_plan.h"
+#include "runtime/cache/saved_plan.h"
+#include "runtime/compile/saved_executable.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "cpu/kept_key.h"
-#include "runtime/cache_entry.h"
-#include "runtime/executable.h"
-#include "runtime/executable_entry.h"
+#include "runtime/cache/cache_entry.h"
+#include "runtime/cache/executable_entry.h"
+#include "runtime/run/executable.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {

@@ -3,8 +3,8 @@
 #define RICCI_TESTS_CPU_KEPT_KEY_H_
 #include "cpu/kept_programs.h"
 #include "cpu/source_rows.h"
-#include "runtime/context.h"
-#include "runtime/executable_key.h"
+#include "runtime/compile/executable_key.h"
+#include "runtime/context/context.h"
 
 namespace ricci::testing {
 

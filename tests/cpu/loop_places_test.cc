@@ -1,5 +1,5 @@
 // Places of loops as bytes of saved code.
-#include "loop_places.h"
+#include "cpu/plan/loop_places.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // Tiles of convolutions by planes: the code of each instruction set, over the layouts of all small windows of one
 // dimension, against the sums that define it.
-#include "plane_tile.h"
+#include "cpu/tiles/plane_tile.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <numeric>
 
+#include "cpu/library/plane_layout.h"
 #include "instruction_sets.h"
-#include "plane_layout.h"
 
 namespace ricci::testing { namespace {
 

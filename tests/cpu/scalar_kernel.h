@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "jit.h"
+#include "cpu/llvm/jit.h"
+#include "cpu/plan/plan_codegen.h"
+#include "cpu/run/run_state.h"
 #include "kernel/writer.h"
-#include "plan_codegen.h"
 #include "ricci/base.h"
-#include "run_state.h"
 
 namespace ricci::testing {
 

@@ -1,8 +1,8 @@
 // Schedules for stated targets, as a table that does not depend on this machine. A change of a number in
-// src/pass/target.cc, of an estimate or of a pass shows here.
+// src/pass/target/target.cc, of an estimate or of a pass shows here.
 #include "backend_with.h"
 #include "codegen/schedule.h"
-#include "kernel_codegen.h"
+#include "cpu/kernel/kernel_codegen.h"
 #include "scheduled_programs.h"
 #include "support/program_runner.h"
 

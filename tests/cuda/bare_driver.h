@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda/driver/driver.h"
 #include "cuda/of_standin.h"
-#include "driver.h"
 
 namespace ricci::testing {
 

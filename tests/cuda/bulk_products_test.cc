@@ -1,5 +1,5 @@
-// Products whose factors the GPU copies by itself (plugins/cuda/tile_bulk.cc) on the simulated GPU: the same bytes as
-// `ref` for each layout that a tensor map can say, at all edges; and the old way where it cannot.
+// Products whose factors the GPU copies by itself (plugins/cuda/print/tile_bulk.cc) on the simulated GPU: the same
+// bytes as `ref` for each layout that a tensor map can say, at all edges; and the old way where it cannot.
 #include "cuda/bulk_programs.h"
 #include "cuda/on_gpu.h"
 

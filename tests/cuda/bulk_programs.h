@@ -1,4 +1,4 @@
-// BulkProducts: programs with products whose factors the GPU copies by itself (plugins/cuda/tile_bulk.cc).
+// BulkProducts: programs with products whose factors the GPU copies by itself (plugins/cuda/print/tile_bulk.cc).
 #ifndef RICCI_TESTS_CUDA_BULK_PROGRAMS_H_
 #define RICCI_TESTS_CUDA_BULK_PROGRAMS_H_
 #include "cuda/tile_programs.h"

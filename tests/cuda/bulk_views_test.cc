@@ -1,6 +1,6 @@
 // Views of arrays as products read them - heads beside positions, parts, every second row, groups of queries - of which
-// the GPU copies exactly those that the driver's rules for tensor maps allow (plugins/cuda/tensor_form.h). The text
-// says which boxes they are copied in, or why threads copy them; either way the bytes are those of `ref`.
+// the GPU copies exactly those that the driver's rules for tensor maps allow (plugins/cuda/tile/tensor_form.h). The
+// text says which boxes they are copied in, or why threads copy them; either way the bytes are those of `ref`.
 #include "cuda/bulk_programs.h"
 
 namespace ricci::testing { namespace {

@@ -12,7 +12,7 @@ TEST(CudaHeader, HasWhatDriverHDeclares) { GTEST_SKIP() << "no cuda.h: CUDA_HOME
 #include <cstddef>
 #include <span>
 
-#include "driver.h"
+#include "cuda/driver/driver.h"
 
 namespace ricci::cuda { namespace {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "cuda/driver/library_places.h"
 #include "cuda/simulated_gpu.h"
-#include "library_places.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

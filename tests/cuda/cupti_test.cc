@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "cuda/gpu_program.h"
+#include "cuda/profile/cupti_records.h"
 #include "cuda/standin/standin_records.h"
 #include "cuda/while_program.h"
-#include "cupti_records.h"
 #include "support/plugin_that.h"
 #include "support/program_runner.h"
 

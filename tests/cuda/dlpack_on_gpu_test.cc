@@ -3,7 +3,7 @@
 
 #include "cuda/bare_driver.h"
 #include "cuda/gpu_program.h"
-#include "runtime/dlpack.h"
+#include "runtime/context/dlpack.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

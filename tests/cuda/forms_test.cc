@@ -1,8 +1,8 @@
 // The forms of code that people read (`ricci compile --dump`, `--explain`), made by NVRTC and nvdisasm without a GPU.
 #include <gtest/gtest.h>
 
-#include "occupancy.h"
-#include "resources.h"
+#include "cuda/explain/occupancy.h"
+#include "cuda/explain/resources.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "cuda/driver/driver.h"
 #include "cuda/of_standin.h"
-#include "driver.h"
 
 namespace ricci::testing {
 

@@ -11,7 +11,7 @@
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
 #include "cuda/while_program.h"
-#include "runtime/cache_entry.h"
+#include "runtime/cache/cache_entry.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {

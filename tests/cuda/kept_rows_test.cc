@@ -1,5 +1,5 @@
-// Rows that a team keeps in registers from one loop to the next (plugins/cuda/kept_rows.h): each element is read once,
-// each value computed once, and the bytes are those of `ref`.
+// Rows that a team keeps in registers from one loop to the next (plugins/cuda/schedule/kept_rows.h): each element is
+// read once, each value computed once, and the bytes are those of `ref`.
 #include <gtest/gtest.h>
 
 #include "cuda/same_bytes.h"

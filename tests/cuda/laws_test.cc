@@ -8,7 +8,7 @@
 #include "laws/example.h"
 #include "ricci/attr.h"
 #include "ricci/check.h"
-#include "runtime/context.h"
+#include "runtime/context/context.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

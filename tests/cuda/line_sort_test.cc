@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/lowering/line_sort.h"
 #include "cuda/simulated_gpu.h"
-#include "line_sort.h"
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

@@ -5,10 +5,10 @@
 #include "cuda/bare_driver.h"
 #include "cuda/counting.h"
 #include "cuda/gpu_program.h"
-#include "launch_shape.h"
+#include "cuda/schedule/launch_shape.h"
+#include "cuda/schedule/team.h"
 #include "ricci/plugin.hpp"
 #include "support/program_runner.h"
-#include "team.h"
 
 namespace ricci::testing { namespace {
 

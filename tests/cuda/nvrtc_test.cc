@@ -6,15 +6,15 @@
 #include <sstream>
 #include <thread>
 
-#include "conditions.h"
+#include "cuda/driver/conditions.h"
+#include "cuda/driver/nvrtc_program.h"
+#include "cuda/explain/listing.h"
+#include "cuda/explain/resources.h"
 #include "cuda/in_turn.h"
 #include "cuda/scaled_row.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/sum_chain.h"
 #include "cuda/text_for.h"
-#include "listing.h"
-#include "nvrtc_program.h"
-#include "resources.h"
 #include "support/cached_host.h"
 
 namespace ricci::testing { namespace {

@@ -1,7 +1,7 @@
-// Products by pairs of blocks (plugins/cuda/pair_tile.h) on the simulated GPU: the same bytes as the other backends in
-// each layout, at all edges and in other orders of threads; and the other form where they cannot be.
+// Products by pairs of blocks (plugins/cuda/tile/pair_tile.h) on the simulated GPU: the same bytes as the other
+// backends in each layout, at all edges and in other orders of threads; and the other form where they cannot be.
+#include "cuda/tile/pair_tile.h"
 #include "cuda/tile_programs.h"
-#include "pair_tile.h"
 
 namespace ricci::testing { namespace {
 

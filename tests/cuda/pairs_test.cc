@@ -1,5 +1,5 @@
-// Floats of 16 bits that are computed two at a time (plugins/cuda/device_pairs.cc): the same bits as `ref`, by the
-// instructions and by what takes their place.
+// Floats of 16 bits that are computed two at a time (plugins/cuda/device/device_pairs.cc): the same bits as `ref`, by
+// the instructions and by what takes their place.
 #include <gtest/gtest.h>
 
 #include "cuda/same_bytes.h"

@@ -1,5 +1,5 @@
 // Plans as graphs: which nodes wait for which, and which use which address.
-#include "plan_graph.h"
+#include "cuda/run/plan_graph.h"
 
 #include <gtest/gtest.h>
 

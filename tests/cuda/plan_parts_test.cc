@@ -1,5 +1,5 @@
 // Parts of plans: which steps are graphs, and why the host takes part.
-#include "plan_parts.h"
+#include "cuda/run/plan_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-// Faults planted in the printed form for pairs of blocks (plugins/cuda/pairs_of_blocks_text.cc), each a word that is
-// changed: the simulated GPU reports each, and nothing of the text as it is.
+// Faults planted in the printed form for pairs of blocks (plugins/cuda/print/pairs_of_blocks_text.cc), each a word that
+// is changed: the simulated GPU reports each, and nothing of the text as it is.
 #include "cuda/bare_driver.h"
+#include "cuda/tile/pair_tile.h"
 #include "cuda/tile_programs.h"
-#include "pair_tile.h"
 
 namespace ricci::testing { namespace {
 

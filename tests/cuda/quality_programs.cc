@@ -8,9 +8,9 @@
 #include <set>
 
 #include "bench/typical_programs.h"
+#include "cuda/explain/occupancy.h"
 #include "cuda/of_standin.h"
 #include "cuda/simulated_gpu.h"
-#include "occupancy.h"
 
 namespace ricci::testing { namespace {
 

@@ -1,5 +1,5 @@
 // Slots of runs: the end is reported once, and the slot serves other runs then.
-#include "run_slots.h"
+#include "cuda/run/run_slots.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What a point has to itself is accessed several elements at once (plugins/cuda/runs.h): the same bytes as `cpu`, for
-// small matrices of all sizes, types and addresses.
+// What a point has to itself is accessed several elements at once (plugins/cuda/schedule/runs.h): the same bytes as
+// `cpu`, for small matrices of all sizes, types and addresses.
 #include <gtest/gtest.h>
 
 #include "cuda/same_bytes.h"

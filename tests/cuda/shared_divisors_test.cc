@@ -1,5 +1,5 @@
-// Quotients by divisors that a point shares (plugins/cuda/shared_divisors.h): the bits of plain divisions, whatever
-// the numbers are.
+// Quotients by divisors that a point shares (plugins/cuda/tile/shared_divisors.h): the bits of plain divisions,
+// whatever the numbers are.
 #include <gtest/gtest.h>
 
 #include <cmath>

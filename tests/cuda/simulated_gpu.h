@@ -3,7 +3,7 @@
 #define RICCI_TESTS_CUDA_SIMULATED_GPU_H_
 #include <string>
 
-#include "attach.h"
+#include "cuda/attach.h"
 #include "cuda/of_standin.h"
 #include "support/plugin_that.h"
 

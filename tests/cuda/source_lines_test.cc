@@ -1,5 +1,5 @@
 // Directives for places of the host's source, and before which lines they are.
-#include "source_lines.h"
+#include "cuda/print/source_lines.h"
 
 #include <gtest/gtest.h>
 

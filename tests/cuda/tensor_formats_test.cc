@@ -1,5 +1,5 @@
-// Products on tensor cores of other numbers than bf16 and f16 (plugins/cuda/tensor_format.h), and of factors that the
-// product computes itself: the same bytes as `ref`.
+// Products on tensor cores of other numbers than bf16 and f16 (plugins/cuda/device/tensor_format.h), and of factors
+// that the product computes itself: the same bytes as `ref`.
 #include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"
 

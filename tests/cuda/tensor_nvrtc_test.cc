@@ -1,15 +1,15 @@
-// What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/tensor_format.h): without
+// What NVRTC makes of products in each number that tensor cores multiply (plugins/cuda/device/tensor_format.h): without
 // a warning or a spill, with the instructions that the architecture has.
 #include <algorithm>
 #include <iterator>
 #include <sstream>
 
+#include "cuda/driver/nvrtc_program.h"
+#include "cuda/explain/listing.h"
+#include "cuda/explain/resources.h"
 #include "cuda/in_turn.h"
 #include "cuda/simulated_gpu.h"
 #include "cuda/text_for.h"
-#include "listing.h"
-#include "nvrtc_program.h"
-#include "resources.h"
 #include "support/cached_host.h"
 #include "support/program_runner.h"
 

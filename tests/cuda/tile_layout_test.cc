@@ -1,6 +1,6 @@
-// Accesses of warps to shared memory of tiles (plugins/cuda/tile_layout.h), counted as the hardware does: 32 banks of 4
-// bytes, and of wide accesses 8 lanes (16 bytes) or 16 lanes (8 bytes) at a time.
-#include "tile_layout.h"
+// Accesses of warps to shared memory of tiles (plugins/cuda/tile/tile_layout.h), counted as the hardware does: 32 banks
+// of 4 bytes, and of wide accesses 8 lanes (16 bytes) or 16 lanes (8 bytes) at a time.
+#include "cuda/tile/tile_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tiles: programs with products that blocks compute by tiles (plugins/cuda/product_tile.h), which must give the same
-// bytes as `ref`. The numbers are whole and small, so that sums are exact in any order.
+// Tiles: programs with products that blocks compute by tiles (plugins/cuda/tile/product_tile.h), which must give the
+// same bytes as `ref`. The numbers are whole and small, so that sums are exact in any order.
 #ifndef RICCI_TESTS_CUDA_TILE_PROGRAMS_H_
 #define RICCI_TESTS_CUDA_TILE_PROGRAMS_H_
 #include <random>

@@ -1,5 +1,5 @@
-// Which tiles the table chooses (plugins/cuda/tile_size.h).
-#include "tile_size.h"
+// Which tiles the table chooses (plugins/cuda/tile/tile_size.h).
+#include "cuda/tile/tile_size.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Products that blocks compute by tiles (plugins/cuda/product_tile.h): the same bytes as `ref`, for all layouts of
+// Products that blocks compute by tiles (plugins/cuda/tile/product_tile.h): the same bytes as `ref`, for all layouts of
 // operands, sizes that tiles do not divide, what is computed before and after a product, types and addresses.
 #include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"

@@ -1,5 +1,5 @@
-// Points that a thread computes in groups (plugins/cuda/vector.h): the same bytes as `ref`, whatever sizes, types and
-// addresses are.
+// Points that a thread computes in groups (plugins/cuda/tile/vector.h): the same bytes as `ref`, whatever sizes, types
+// and addresses are.
 #include <gtest/gtest.h>
 
 #include "cuda/same_bytes.h"

@@ -1,5 +1,6 @@
-// Products by groups of four warps (plugins/cuda/tile_warpgroups.cc) on the simulated GPU, whose compute capability
-// is 9.0: the same bytes as `ref` for each tile and layout; and that older GPUs compute the same without them.
+// Products by groups of four warps (plugins/cuda/print/tile_warpgroups.cc) on the simulated GPU, whose compute
+// capability is 9.0: the same bytes as `ref` for each tile and layout; and that older GPUs compute the same without
+// them.
 #include "cuda/on_gpu.h"
 #include "cuda/tile_programs.h"
 

@@ -3,7 +3,7 @@
 #include "fuzz/generators.h"
 #include "fuzz/subject.h"
 #include "lax/optimized_run.h"
-#include "runtime/executable.h"
+#include "runtime/run/executable.h"
 
 namespace ricci::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "fuzz/dice.h"
 #include "fuzz/noise_rows.h"
-#include "pass/pass.h"
+#include "pass/program/pass.h"
 #include "ricci/element.hpp"
 #include "trace/attrs.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "ir/walk.h"
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_float.h"
 #include "prim/registry.h"
 #include "types/dtype.h"
 

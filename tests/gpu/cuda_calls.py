@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-VERSION = 12000  # of the functions, as plugins/cuda/driver.cc asks
+VERSION = 12000  # of the functions, as plugins/cuda/driver/driver.cc asks
 U16, SWIZZLE_128, PROMOTE_256, SHARED_MOST = 1, 3, 3, 8  # numbers of cuda.h
 
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 #include "kernel/writer.h"
 
 namespace ricci::kernel { namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "kernel/index_fold.h"
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 
 namespace ricci::kernel { namespace {
 

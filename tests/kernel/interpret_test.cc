@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernel/quick_kernel.h"
+#include "kernel/interpret/quick_kernel.h"
 #include "kernel/writer.h"
 
 namespace ricci::kernel { namespace {

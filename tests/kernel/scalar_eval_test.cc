@@ -1,5 +1,5 @@
 // Scalar semantics against native arithmetic, exact tables and inverse functions.
-#include "kernel/scalar_eval.h"
+#include "kernel/scalar/scalar_eval.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "kernel/scalar_float.h"
+#include "kernel/scalar/scalar_float.h"
 
 namespace ricci::kernel { namespace {
 

@@ -3,7 +3,7 @@
 
 #include "ir/print.h"
 #include "lax/traced_function.h"
-#include "pass/pass.h"
+#include "pass/program/pass.h"
 
 namespace ricci::testing { namespace {
 

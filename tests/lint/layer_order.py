@@ -1,13 +1,25 @@
 """Each folder includes only what is below it: the layers of src/, the public headers, the binding, the plugins.
 
-The order of the layers is that of RICCI_LAYERS in cmake/core.cmake, with the tool (cli) last. A rule that only
-reviewers check is broken sooner or later; breaking this one fails a test.
+The order of the layers is that of RICCI_LAYERS in cmake/core.cmake, with the tool (cli) last; that of the folders within
+one is in ROOMS. A rule that only reviewers check is broken sooner or later; breaking this one fails a test.
 """
+import pathlib
 import re
 import sys
 
 import source_tree
 
+# Folders with folders of code in them, the lowest of these first; `.` stands for the files beside them.
+ROOMS = {
+    "bindings/cpp/host": "core jit transform numpy linalg random nn scipy",
+    "plugins/codegen": ". math",
+    "plugins/cpu": "llvm run scalar kernel plan tiles library .",
+    "plugins/cuda": "driver device schedule tile print lowering profile run explain .",
+    "src/kernel": "scalar . verify interpret",
+    "src/pass": "target cost kernel program plan reduce .",
+    "src/runtime": "cache context plugin run compile fault",
+}
+ROOTS = ("src", "plugins", "bindings/cpp")  # from where files include those of another folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 LLVM_CXX_FILES = 4
 
@@ -56,6 +68,30 @@ def check_outside(path):
     return errors
 
 
+def room_of(path):
+    """(folder, its rooms in order, the room) of a file below a folder with rooms; else None."""
+    for folder, order in ROOMS.items():
+        if path.is_relative_to(folder):
+            inner = path.relative_to(folder).parts
+            return folder, order.split(), inner[0] if len(inner) > 1 else "."
+    return None
+
+
+def check_room(path):
+    """A file of a room includes those of its own room and of lower ones, each by its path from one of ROOTS."""
+    folder, order, room = room_of(path)
+    if room not in order:
+        return [f"{path}: {room} is not a folder of {folder}; ROOMS in layer_order.py lists them"]
+    errors = []
+    for bracket, name in includes(path):
+        other = next((o for root in ROOTS if (o := room_of(pathlib.Path(root, name))) and o[0] == folder), None)
+        if bracket == '"' and other and order.index(other[2]) > order.index(room):
+            errors.append(f"{path}: includes {name}, but {room} may use only {' '.join(order[:order.index(room) + 1])}")
+        if bracket == '"' and "/" not in name and (source_tree.ROOT / path.parent / name).exists():
+            errors.append(f"{path}: includes {name}; files of {folder} are included by their whole path")
+    return errors
+
+
 def check_llvm(paths):
     """Only plugins/cpu, plugins/object and tests include LLVM, and only a few files its slow C++ headers."""
     errors, cxx = [], set()
@@ -77,6 +113,8 @@ def main():
     code = source_tree.files(source_tree.CODE)
     errors = check_llvm(code)
     for path in code:
+        if room_of(path):
+            errors += check_room(path)
         if path.parts[0] == "src":
             errors += check_core(path, order)
         elif path.parts[0] == "include":

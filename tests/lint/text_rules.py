@@ -1,4 +1,5 @@
-"""Rules for every file: short, with a unique name and an opening sentence on what it is, no words of unfinished work.
+"""Rules for every file: short, with a unique name and an opening sentence on what it is, no words of unfinished work, in a
+folder of few.
 
 If two files have one name, a search finds the wrong one; unfinished work does not belong on the main branch.
 """
@@ -9,6 +10,9 @@ import sys
 import source_tree
 
 MAX_LINES = 800
+MAX_FILES = 40
+# Folders with one file for each primitive, public header or module, of which the alphabet is the right order; tests.
+LISTS = {"plugins/lax", "bindings/cpp/ricci", "bindings/python/ricci"}
 # Written by programs; their length depends on the rows and on the declarations of the ABI.
 PRINTED = {"PRIMITIVES.md", "REFERENCE.md", "layout.c", "abi.rs", "functions.rs", "table.rs", "layout.rs",
            "LowLevel.jl"}
@@ -53,9 +57,16 @@ def check_names(paths):
     return errors + [f"{p}: a name that says nothing" for p in paths if VAGUE_NAMES.search(p.stem)]
 
 
+def check_folders(paths):
+    """No folder has more files than one sees at once."""
+    counts = collections.Counter(str(p.parent) for p in paths if p.parts[0] != "tests")
+    return [f"{folder}: {n} files, at most {MAX_FILES} are allowed: give it folders"
+            for folder, n in sorted(counts.items()) if n > MAX_FILES and folder not in LISTS]
+
+
 def main():
     paths = [p for p in source_tree.files() if "golden" not in p.parts]
-    errors = check_names(paths)
+    errors = check_names(paths) + check_folders(paths)
     for path in paths:
         if path.suffix in TEXT:
             errors += check_text(path)

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "pass/lower_plan.h"
+#include "pass/plan/lower_plan.h"
 
 namespace ricci::testing { namespace {
 

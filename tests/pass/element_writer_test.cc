@@ -1,5 +1,5 @@
 // ElementWriter: complex numbers as pairs, in kernels that hold only floating numbers.
-#include "pass/element_writer.h"
+#include "pass/kernel/element_writer.h"
 
 #include <gtest/gtest.h>
 

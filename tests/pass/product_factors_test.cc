@@ -1,5 +1,6 @@
-// Which factors of a product are computed by the product itself (src/pass/factor_cost.h), and which are stored first.
-#include "pass/factor_cost.h"
+// Which factors of a product are computed by the product itself (src/pass/cost/factor_cost.h), and which are stored
+// first.
+#include "pass/cost/factor_cost.h"
 
 #include "pass/lowered_program.h"
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "kernel/writer.h"
-#include "pass/lower_plan.h"
+#include "pass/plan/lower_plan.h"
 #include "support/late_runs.h"
 
 namespace ricci::testing { namespace {

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "code_symbols.h"
 #include "cpu/backend_with.h"
-#include "jit.h"
-#include "object_loader.h"
-#include "pool.h"
+#include "cpu/llvm/code_symbols.h"
+#include "cpu/llvm/jit.h"
+#include "cpu/llvm/object_loader.h"
+#include "cpu/run/pool.h"
+#include "cpu/run/run_state.h"
 #include "ricci/backend.h"
-#include "run_state.h"
 
 namespace ricci::testing { namespace {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "nvrtc_program.h"
+#include "cuda/driver/nvrtc_program.h"
 #include "standin.h"
 
 namespace ricci::cuda::standin {

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver.h"
+#include "cuda/driver/driver.h"
 #include "ptx.h"
 #include "race_log.h"
 #include "standin_figures.h"

@@ -1,4 +1,4 @@
-// Devices, contexts and modules of libcuda, by the signatures of plugins/cuda/driver.h.
+// Devices, contexts and modules of libcuda, by the signatures of plugins/cuda/driver/driver.h.
 #include <cstring>
 #include <string_view>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver.h"
+#include "cuda/driver/driver.h"
 
 namespace ricci::cuda::standin {
 

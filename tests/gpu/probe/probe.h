@@ -1,7 +1,7 @@
 // Probe: a GPU, and questions to its driver whose answers documents leave open.
 //
-// It uses the declarations of plugins/cuda/driver.h, and otherwise nothing of the backend: what the driver says does
-// not depend on what the backend gets right. Kernels are CUDA C++, compiled by NVRTC on that machine.
+// It uses the declarations of plugins/cuda/driver/driver.h, and otherwise nothing of the backend: what the driver says
+// does not depend on what the backend gets right. Kernels are CUDA C++, compiled by NVRTC on that machine.
 #ifndef RICCI_TESTS_GPU_PROBE_H_
 #define RICCI_TESTS_GPU_PROBE_H_
 #include <memory>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "driver.h"
+#include "cuda/driver/driver.h"
 
 namespace ricci::probe {
 

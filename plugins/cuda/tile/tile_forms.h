@@ -1,0 +1,12 @@
+// Which operands of a tile that groups of warps multiply the GPU copies by itself (tensor_form.h).
+#ifndef RICCI_CUDA_TILE_FORMS_H_
+#define RICCI_CUDA_TILE_FORMS_H_
+#include "cuda/tile/product_tile.h"
+
+namespace ricci::cuda {
+
+// Sets their forms, and has_forms if all have one, else why not: where one has none, the others are not used.
+void FindTensorForms(const ricci_kernel_table& k, Tile& tile);
+
+}  // namespace ricci::cuda
+#endif
