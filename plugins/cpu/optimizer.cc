@@ -141,9 +141,9 @@ void CutLongBlocks(llvm::Function& f) {
 }
 
 // LLVM searches for the cheapest way to step through each sum that contains the counter of a loop, and splits the sum
-// in all ways for that. A random number made from such a counter is a sum of 20 terms: a step of elliptical slice
-// sampling took 1.6 s to compile, 0.06 now. Such sums are no addresses. A freeze hides what it is applied to from that
-// search and is not an instruction of the machine.
+// in all ways for that. A random number made from such a counter is a sum of 20 terms: a chain of elliptical slice
+// sampling took 1.6 s to compile, 0.06 now. Addresses are rarely sums of so many terms. A freeze hides what it is
+// applied to from that search and is not an instruction of the machine.
 void CutLongSums(llvm::Function& f) {
   llvm::DenseMap<const llvm::Value*, size_t> terms;
   llvm::SmallVector<llvm::Instruction*> cut;
