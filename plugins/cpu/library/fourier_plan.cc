@@ -112,6 +112,7 @@ FftArray ArrayOf(bool real, int64_t elements, int64_t inner) {
 }
 void SetArrays(const Sizes& s, Fourier& f) {
   f.lines.kind = f.kind;
+  f.lines.odd = f.odd;
   f.lines.in = ArrayOf(f.kind == FftKind::kFromReal, s.in, f.inner);
   f.lines.out = ArrayOf(f.kind == FftKind::kToReal, s.out, f.inner);
 }
@@ -163,7 +164,7 @@ bool SetLine(const Sizes& s, Fourier& f) {
 // Lines that are few and of no matrix leave lanes of their vectors empty: still quicker than JAX's, and a kernel of
 // their own would take most of the time to compile.
 bool SetLineOrLines(const Sizes& s, Fourier& f) {
-  if (AreMany(s, f)) return SetLines(s, f);
+  if (AreMany(s, f) && SetLines(s, f)) return true;
   return SetLine(s, f) || (s.n >= kShortest && SetLines(s, f));
 }
 
@@ -174,8 +175,8 @@ bool SetPlane(const Sizes& s, int64_t rows, Fourier& f) {
   f.way = Fourier::Way::kPlane;
   SetArrays(s, f);
   f.lines.lines = rows;
-  f.lines.packed = f.kind != FftKind::kComplex && !f.lines.odd;
-  f.columns.lines = f.lines.odd ? s.n / 2 + 1 : s.complex;
+  f.lines.packed = f.kind != FftKind::kComplex && !f.odd;
+  f.columns.lines = f.odd ? s.n / 2 + 1 : s.complex;
   f.columns.scale = f.lines.inverse ? 1 / static_cast<double>(rows) : 1;
   f.in_size *= rows;
   f.out_size *= rows;
@@ -235,8 +236,8 @@ bool PlanFourier(const ricci_op* op, Fourier& f) {
     if (i + lengths.size() <= last) f.batch *= in.dims[i];
   }
   const bool real = f.kind != FftKind::kComplex, line = lengths.size() == 1;
-  f.lines.odd = real && lengths.back() % 2 != 0;
-  const bool halves = real && !f.lines.odd;
+  f.odd = real && lengths.back() % 2 != 0;
+  const bool halves = real && !f.odd;
   const Sizes s{lengths.back(), in.dims[last], out.dims[last], halves ? lengths.back() / 2 : lengths.back()};
   if (f.batch * f.inner == 0 || (line && !halves && s.n < kShortest)) return false;
   f.lines.scale = f.lines.inverse ? 1 / static_cast<double>(s.n) : 1;

@@ -31,6 +31,7 @@ struct Fourier {
 
   Way way = Way::kLines;
   FftKind kind = FftKind::kComplex;
+  bool odd = false;  // real, of an odd length
   // kLine: a line as rows of columns, each of which is transformed first, then each row. kPlane: rows, then columns.
   FftLines lines, columns;
   FourierTables of_lines, of_columns;
