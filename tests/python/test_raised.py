@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 import ricci
@@ -127,6 +128,13 @@ Dies()
 """
         made = subprocess.run([sys.executable, "-c", text], capture_output=True, env=os.environ, timeout=300)
         self.assertEqual(made.stdout, b"ValueError('mine')\n")
+
+    def test_refused_arguments_of_a_constructor_are_all_that_is_said(self):
+        for refused in (lambda: ricci.Executable(1, schedule="lanes"), lambda: ricci.Context(1, 2), ricci.Program,
+                        ricci.Array):
+            with unittest.mock.patch("sys.unraisablehook") as said, self.assertRaises(TypeError):
+                refused()
+            said.assert_not_called()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ class Context:
     those of plugins (`**{"cuda.arch": "sm_90a"}`), all set before any plugin is added.
     """
 
+    _handle, streams = None, {}  # where the arguments of __init__ are refused
+
     def __init__(self, plugins=(), **options):
         self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
         self.names_libraries = False  # the host, where the compiler of the plugin cuda may be

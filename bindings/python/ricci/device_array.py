@@ -29,6 +29,8 @@ LEGACY_STREAM = 1
 class Array:
     """A dense array on a device of `context`. Immutable, except that a run that it is donated to takes its memory."""
 
+    _handle = _viewed = None  # where the arguments of __init__ are refused
+
     def __init__(self, context, taken):
         self.context, self._handle, self._viewed = context, taken, None
         self._device = lib.ricci_array_device(taken)

@@ -84,6 +84,7 @@ class Executable(_native.Caller):
     """
 
     __reduce__ = not_pickled("an Executable", "pickle its Program, and compile it there")
+    _handle = None  # where the arguments of __init__ are refused
 
     def __init__(self, program, device=None, donate=(), opt_level=0, names=None, profiled=False):
         self._handle, self._calls, self._names = handle(), [], names

@@ -40,6 +40,8 @@ def checked_context(function, context):
 class Program:
     """A program of a context. Immutable; transformations make new ones."""
 
+    _handle = None  # where the arguments of __init__ are refused
+
     def __init__(self, owned, context):
         self._handle, self.context, self._hash = owned, context, None
         n_params, n_results = ctypes.c_uint32(), ctypes.c_uint32()

@@ -13,7 +13,7 @@
 // to compile. They take at most 0.84 of both, but for one line of 1009 reals (1.1). All on one thread of a shared AMD
 // EPYC. Real lines of 31 to 134 elements and flows of 11 and 13 points a side took 0.7 to 5.8 times XLA's time to
 // compile as kernels, and take 0.15 to 0.5 as calls.
-#include "fourier_library.h"
+#include "cpu/library/fourier_library.h"
 
 #include <algorithm>
 
