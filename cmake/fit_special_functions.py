@@ -4,7 +4,7 @@ Each is p(x) / q(x) with q(0) between 1 and 2 and the least greatest error relat
 50 digits), rounded to f64. A run prints the errors before and after the rounding. The intervals are those of the
 functions that use the fits (error_functions.cc, integral_functions.cc, scipy_special.cc), a little wider. The degrees
 are those of the least errors of the functions among a few that were tried. A run also prints the polynomial of log in
-f32 (plugins/cpu/math_exponential.cc).
+f32 (plugins/codegen/math/math_exponential.cc).
 """
 import pathlib
 import shutil

@@ -13,7 +13,7 @@
 //
 // A narrow result is summed up in f32, at most 960 rows and 512 columns at a time, in up to 1.9 MB of workspace.
 // Convolutions with at most 8 outputs, inputs times window, or results of a group (depthwise) are generated loops. A
-// host adds in another order, and is faster, where it takes planes (cpu/plane_tile.h), which objects do not have.
+// host adds in another order, and is faster, where it takes planes (cpu/tiles/plane_tile.h), which objects do not have.
 #ifndef RICCI_OBJECT_PRODUCT_CODE_H_
 #define RICCI_OBJECT_PRODUCT_CODE_H_
 #include <string>

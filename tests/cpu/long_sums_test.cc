@@ -1,5 +1,5 @@
 // Sums of many terms in loops: random numbers whose key or counter is the loop's. LLVM must not see them whole, or it
-// takes seconds to look for ways to split them (plugins/cpu/optimizer.cc).
+// takes seconds to look for ways to split them (plugins/cpu/llvm/optimizer.cc).
 #include "support/program_runner.h"
 
 namespace ricci::testing { namespace {

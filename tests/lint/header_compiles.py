@@ -27,7 +27,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-
 C11 = [["gcc", "-std=c11", "-xc"], ["clang-14", "-std=c11", "-xc"]]
 CXX20 = [["g++", "-std=c++20", "-xc++"], ["clang++-14", "-std=c++20", "-xc++"]]
 # For each top folder the most expensive first.
-BEGINNINGS = {"src": ["runtime/context.h", "trace/builder.h", "prim/registry.h", "ir/program.h", "types/array_type.h",
+BEGINNINGS = {"src": ["runtime/context/context.h", "trace/builder.h", "prim/registry.h", "ir/program.h", "types/array_type.h",
                       "absl/status/statusor.h", "absl/status/status.h", "string"],
               "bindings": ["ricci/tree.hpp", "ricci/operand.hpp", "ricci/emit.hpp", "ricci/value.hpp"]}
 INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.M)

@@ -2,7 +2,7 @@
 //
 // Floats follow IEEE, without flags. LLVM contracts nothing, so bits depend on no kernel, lane or tail. Fused
 // multiply-adds come from the passes, for processors that have them (RICCI_TARGET_FMA), and from formulas
-// (codegen/math_value.h). f16 and bf16 are computed in f32 and rounded once per operation.
+// (codegen/math/math_value.h). f16 and bf16 are computed in f32 and rounded once per operation.
 #ifndef RICCI_CPU_SCALAR_CODEGEN_H_
 #define RICCI_CPU_SCALAR_CODEGEN_H_
 #include <span>
@@ -23,8 +23,8 @@ LLVMValueRef EmitScalar(const LlvmBuilder& l, uint32_t op, uint32_t from, uint32
 // Special functions of f32 and f64 (math_codegen.cc): formulas where they are the common case, the C library's function
 // for each lane otherwise.
 LLVMValueRef EmitMath(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
-// Each lane through the C library: a RICCI_S_* operation or one of codegen/math_functions.h (math_library.cc). NULL: it
-// has none for it.
+// Each lane through the C library: a RICCI_S_* operation or one of codegen/math/math_functions.h (math_library.cc).
+// NULL: it has none for it.
 LLVMValueRef CallMathLibrary(const LlvmBuilder& l, uint32_t op, std::span<const LLVMValueRef> in);
 
 }  // namespace ricci::cpu

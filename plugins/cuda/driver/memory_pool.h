@@ -6,7 +6,7 @@
 // whenever the host waits for a stream.
 //
 // Other GPUs that can reach it have access, for copies. What it keeps counts as free in `ricci_device_memory`. Bytes in
-// use and the limit are the core's (runtime/memory_count.h).
+// use and the limit are the core's (runtime/context/memory_count.h).
 #ifndef RICCI_CUDA_MEMORY_POOL_H_
 #define RICCI_CUDA_MEMORY_POOL_H_
 #include "cuda/driver/driver.h"
