@@ -1,35 +1,14 @@
-// The transforms of scan. Which carries have tangents, are known or are batched is a fixpoint: a flag once set stays
-// set, and after some rounds what depends on it is set at once (carry_rounds).
+// The transforms of scan (partial evaluation: scan_partial_eval.cc). Which carries have tangents, are known or are
+// batched is a fixpoint: a flag once set stays set, and after some rounds what depends on it is set at once
+// (carry_rounds).
 #include "control/carry_rounds.h"
-#include "control/computed_again.h"
-#include "control/invariant_residuals.h"
 #include "control/partition.h"
 #include "control/scan.h"
 #include "transform/dead_code.h"
-#include "transform/partial_eval.h"
 #include "transform/transpose.h"
 #include "transform/vmap.h"
 
 namespace ricci { inline namespace v0 { namespace control {
-namespace {
-
-Order Range(uint32_t from, uint32_t n) {
-  Order out;
-  for (uint32_t i = 0; i < n; ++i) out.push_back(from + i);
-  return out;
-}
-void Append(Order& to, const Order& more) { to.insert(to.end(), more.begin(), more.end()); }
-
-// The first of the results `from` to `to` of `f` that is the same value as result `r`, or -1.
-int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
-  for (uint32_t i = from; i < to; ++i) {
-    if (f.results[i] == f.results[r]) return static_cast<int32_t>(i);
-  }
-  return -1;
-}
-
-}  // namespace
-
 absl::StatusOr<ProgramRef> Permute(const Program& f, std::span<const uint32_t> params,
                                    std::span<const uint32_t> results) {
   std::vector<TypeId> types;
@@ -78,213 +57,88 @@ absl::Status ScanJvp(Builder& b, const StructuralOp& h, const ricci_jvp_args& a)
 
 namespace {
 
-// The body of the loop that computes everything again: consts that are residuals, carry, slices that are residuals.
-// Residual r of `split` is parameter place_of[r].
-absl::StatusOr<ProgramRef> BodyAgain(Builder& b, const ScanParts& s, const transform::PartialEvalProgram& split,
-                                     std::span<const uint32_t> place_of, std::span<const TypeId> types) {
-  RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
-  Vals in;
-  for (uint32_t r = 0; r < split.n_residuals; ++r) in.push_back(nb->param(place_of[r]));
-  RICCI_ASSIGN(const Vals out, nb->Inline(*split.unknown, in));
-  return nb->Finish(out);
+// A loop that runs backwards: which operands are linear, and which results have cotangents.
+struct BackwardTrips {
+  Mask linear, ct_nonzero;
+};
+
+BackwardTrips BackwardTripsOf(const StructuralOp& h, const ricci_transpose_args& a, const ScanParts& s) {
+  BackwardTrips t{Mask(a.linear, a.linear + h.op.n_in), Mask(s.body->n_results(), 1)};
+  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which is
+  // dropped at the end.
+  std::fill_n(t.linear.begin() + s.n_consts, s.n_carry, uint8_t{1});
+  for (uint32_t i = 0; i < s.n_ys; ++i) t.ct_nonzero[s.n_carry + i] = a.cts[s.n_carry + i] != kZero;
+  return t;
 }
 
-// The loop runs again in the unknown half. Of a trip it reads what the policy saves, one slice per trip, and the xs.
-absl::Status ComputeTripsAgain(const StructuralOp& h, const ricci_partial_eval_args& a, const ScanParts& s) {
-  Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
-  const std::span<const Val> known_in(a.in, h.op.n_in);
-  RICCI_ASSIGN(const auto split, SplitAgain(*s.body, {base::View(a.policy), /*apart=*/true}));
-  Mask is_const(h.op.n_in, 0);
-  std::fill_n(is_const.begin(), s.n_consts, uint8_t{1});
-  RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
-  Order known_results = Range(0, h.op.n_out), consts, slices;
-  std::vector<int32_t> result_of(split.n_residuals, -1);
-  const auto is_carry = [&](int32_t p) { return p >= 0 && static_cast<uint32_t>(p) < s.n_consts + s.n_carry; };
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    if (const_residuals[r] != kNone) {
-      consts.push_back(r);
-      continue;
-    }
-    if (is_carry(split.residual_param[r])) continue;
-    slices.push_back(r);
-    if (split.residual_param[r] >= 0) continue;
-    result_of[r] = static_cast<int32_t>(known_results.size());
-    known_results.push_back(h.op.n_out + r);
-  }
-  RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, Range(0, h.op.n_in), known_results));
-  RICCI_ASSIGN(const Vals known_out, EmitScan(kb, s, *known_body, s.n_consts, s.n_carry, known_in));
-
-  // From here on all is of the unknown half.
-  Vals in;
+// Res consts | ct consts, ct carry | res xs, ct ys -> ct consts + new ones, ct carry | ct xs. The transpose of the body
+// takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
+absl::StatusOr<ProgramRef> BackwardBody(Builder& b, const ScanParts& s, const BackwardTrips& t) {
+  const uint32_t x0 = s.n_consts + s.n_carry;
+  const MaskView linear(t.linear), ct_ys = MaskView(t.ct_nonzero).subspan(s.n_carry);
+  RICCI_ASSIGN(auto transposed, transform::Transpose(*s.body, linear, t.ct_nonzero, /*instantiate=*/true));
+  const std::span<const TypeId> params(s.body->param_types), results(s.body->result_types);
+  const Mask residual = Not(linear);
   std::vector<TypeId> types;
-  std::vector<uint32_t> place_of(split.n_residuals, 0);
-  const auto add = [&](Val known, TypeId type) {
-    types.push_back(type);
-    in.push_back(kNone);
-    return base::FromAbi(a.residual(a.split, known, &in.back()));
+  const auto add = [&](std::span<const TypeId> all, MaskView which) {
+    const std::vector<TypeId> some = Where(all, which);
+    types.insert(types.end(), some.begin(), some.end());
   };
-  const auto add_residual = [&](uint32_t r, Val known) {
-    place_of[r] = static_cast<uint32_t>(in.size());
-    return add(known, split.unknown->param_types[r]);
-  };
-  for (uint32_t r : consts) RICCI_TRY(add_residual(r, const_residuals[r]));
-  for (uint32_t i = s.n_consts; i < s.n_consts + s.n_carry; ++i) RICCI_TRY(add(a.in[i], h.op.in_types[i]));
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    if (const_residuals[r] != kNone || !is_carry(split.residual_param[r])) continue;
-    place_of[r] = static_cast<uint32_t>(consts.size()) + static_cast<uint32_t>(split.residual_param[r]) - s.n_consts;
+  add(params.first(s.n_consts), MaskView(residual).first(s.n_consts));
+  add(params.first(x0), linear.first(x0));
+  add(params.subspan(x0), MaskView(residual).subspan(x0));
+  add(results.subspan(s.n_carry), ct_ys);
+  RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
+  const uint32_t n_lin = Count(linear.first(s.n_consts)), n_res_xs = s.n_xs - Count(linear.subspan(x0));
+  const auto [res_consts, ct_consts, ct_carry, res_xs, cts_of_ys] =
+      Partition({s.n_consts - n_lin, n_lin, s.n_carry, n_res_xs, Count(ct_ys)});
+  const Vals p = nb->params();
+  RICCI_ASSIGN(Vals cts, nb->Inline(*transposed.program, Pick(p, Joined({res_consts, res_xs, ct_carry, cts_of_ys}))));
+  for (uint32_t i = 0; i < n_lin; ++i) {
+    RICCI_ASSIGN(cts[i], trace::Add(*nb, p[ct_consts.from + i], cts[i]));
   }
-  for (uint32_t r : slices) {
-    RICCI_TRY(add_residual(r, result_of[r] >= 0 ? known_out[result_of[r]] : a.in[split.residual_param[r]]));
+  return nb->Finish(cts);
+}
+
+// Its operands; cotangents of consts are added up from zero.
+absl::StatusOr<Vals> BackwardOperands(Builder& b, const StructuralOp& h, const ricci_transpose_args& a,
+                                      const ScanParts& s, const BackwardTrips& t) {
+  Vals in;
+  for (uint32_t i = 0; i < s.n_consts; ++i) {
+    if (!t.linear[i]) in.push_back(a.operands[i]);
   }
-  RICCI_ASSIGN(ProgramRef body, BodyAgain(ub, s, split, place_of, types));
-  RICCI_ASSIGN(const Vals again, EmitScan(ub, s, *body, static_cast<uint32_t>(consts.size()), s.n_carry, in));
-  GiveAgain(h, a, known_out, again);
-  return absl::OkStatus();
+  for (uint32_t i = 0; i < s.n_consts; ++i) {
+    if (!t.linear[i]) continue;
+    RICCI_ASSIGN(in.emplace_back(), b.Zero(h.op.in_types[i]));
+  }
+  for (uint32_t i = 0; i < s.n_carry; ++i) {
+    RICCI_ASSIGN(in.emplace_back(), b.Instantiate(a.cts[i], h.op.out_types[i]));
+  }
+  for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {
+    if (!t.linear[i]) in.push_back(a.operands[i]);
+  }
+  for (uint32_t i = s.n_carry; i < h.op.n_out; ++i) {
+    if (t.ct_nonzero[i]) in.push_back(a.cts[i]);
+  }
+  return in;
 }
 
 }  // namespace
-
-absl::Status ScanPartialEval(const StructuralOp& h, const ricci_partial_eval_args& a) {
-  const ScanParts s(h.attrs, h.op.n_in);
-  if (a.again != nullptr) return ComputeTripsAgain(h, a, s);
-  // The backward pass is a loop of its own.
-  const transform::Saving saving{base::View(a.policy), /*apart=*/true};
-  Builder &kb = *trace::FromAbi(a.known), &ub = *trace::FromAbi(a.unknown);
-  // known_in over consts, carry, xs: a carry is known if it is known on entry and after every trip.
-  Mask unknown_in = Not(MaskView(a.is_known, h.op.n_in)), force(s.body->n_results(), 0);
-  const std::span<uint8_t> carry(unknown_in.data() + s.n_consts, s.n_carry);
-  transform::PartialEvalProgram split;
-  ForwardRounds rounds(*s.body, s.n_consts);
-  do {
-    std::copy(carry.begin(), carry.end(), force.begin());
-    RICCI_ASSIGN(split, transform::PartialEval(*s.body, Not(unknown_in), force, saving));
-  } while (rounds.Merge(carry, Not(MaskView(split.out_known).first(s.n_carry))));
-
-  // Known half: known consts, carry, xs -> known carry, known ys, stacked residuals. A residual that is the same on
-  // every trip is a const of the unknown half; all others are stacked, one slice per trip.
-  const uint32_t n_known_out = Count(split.out_known);
-  const Vals known_in = Where(std::span<const Val>(a.in, h.op.n_in), Not(unknown_in));
-  const uint32_t kc = s.n_consts - Count(MaskView(unknown_in).first(s.n_consts)), kk = s.n_carry - Count(carry);
-  Mask is_const(known_in.size(), 0);
-  std::fill(is_const.begin(), is_const.begin() + kc, 1);
-  RICCI_ASSIGN(const Vals const_residuals, InvariantResiduals(kb, split, known_in, is_const));
-  Order known_results = Range(0, n_known_out), all_params = Range(0, split.known->n_params());
-  // The result of the known half that is residual r stacked; -1: none is needed, because an operand is.
-  std::vector<int32_t> result_of(split.n_residuals, -1);
-  for (uint32_t r = 0; r < split.n_residuals; ++r) {
-    const bool is_x = split.residual_param[r] >= static_cast<int32_t>(s.n_consts + s.n_carry);
-    if (const_residuals[r] != kNone || is_x) continue;
-    result_of[r] = FindResult(*split.known, kk, n_known_out, n_known_out + r);
-    if (result_of[r] >= 0) continue;
-    result_of[r] = static_cast<int32_t>(known_results.size());
-    known_results.push_back(n_known_out + r);
-  }
-  RICCI_ASSIGN(ProgramRef known_body, Permute(*split.known, all_params, known_results));
-  RICCI_ASSIGN(Vals known_out, EmitScan(kb, s, *known_body, kc, kk, known_in));
-
-  // Unknown half: const residuals, unknown consts, unknown carry, stacked residuals, unknown xs.
-  auto residual = [&](Val known, Val& out) { return base::FromAbi(a.residual(a.split, known, &out)); };
-  const uint32_t nr = split.n_residuals, uc = s.n_consts - kc, uk = s.n_carry - kk;
-  Order params;
-  Vals in;
-  for (uint32_t r = 0; r < nr; ++r) {
-    if (const_residuals[r] == kNone) continue;
-    params.push_back(r);
-    in.push_back(kNone);
-    RICCI_TRY(residual(const_residuals[r], in.back()));
-  }
-  const uint32_t n_const_residuals = static_cast<uint32_t>(in.size());
-  Append(params, Range(nr, uc + uk));
-  for (uint32_t i = 0; i < s.n_consts + s.n_carry; ++i) {
-    if (!unknown_in[i]) continue;
-    in.push_back(a.in[i]);
-    if (a.is_known[i]) RICCI_TRY(residual(a.in[i], in.back()));  // known on entry, unknown after a trip
-  }
-  for (uint32_t r = 0; r < nr; ++r) {
-    if (const_residuals[r] != kNone) continue;
-    params.push_back(r);
-    in.push_back(kNone);
-    RICCI_TRY(residual(result_of[r] >= 0 ? known_out[result_of[r]] : a.in[split.residual_param[r]], in.back()));
-  }
-  Append(params, Range(nr + uc + uk, split.unknown->n_params() - nr - uc - uk));
-  for (uint32_t i = s.n_consts + s.n_carry; i < h.op.n_in; ++i) {
-    if (unknown_in[i]) in.push_back(a.in[i]);
-  }
-  RICCI_ASSIGN(ProgramRef unknown_body, Permute(*split.unknown, params, Range(0, split.unknown->n_results())));
-  RICCI_ASSIGN(Vals unknown_out, EmitScan(ub, s, *unknown_body, n_const_residuals + uc, uk, in));
-  uint32_t next_known = 0, next_unknown = 0;
-  for (uint32_t i = 0; i < h.op.n_out; ++i) {
-    a.out_is_known[i] = split.out_known[i];
-    a.out[i] = split.out_known[i] ? known_out[next_known++] : unknown_out[next_unknown++];
-  }
-  return absl::OkStatus();
-}
 
 // scan(res consts, lin consts, lin carry, res xs, lin xs), linear in the lin ones, runs backwards as
 // scan(res consts, [ct of lin consts, ct of carry], [res xs, ct of ys]) -> ([ct consts, ct carry], ct of lin xs).
 absl::Status ScanTranspose(Builder& b, const StructuralOp& h, const ricci_transpose_args& a) {
   const ScanParts s(h.attrs, h.op.n_in);
-  const uint32_t x0 = s.n_consts + s.n_carry;
-  Mask linear(a.linear, a.linear + h.op.n_in);
-  // A carry that starts as a known zero tangent is linear from then on: it has a cotangent in the body, which is
-  // dropped at the end.
-  std::fill(linear.begin() + s.n_consts, linear.begin() + x0, 1);
-  // Body: its transpose takes non-linear parameters, cts of carry and of ys, and gives cts of all linear parameters.
-  Mask ct_nonzero(s.body->n_results(), 1);
-  for (uint32_t i = 0; i < s.n_ys; ++i) ct_nonzero[s.n_carry + i] = a.cts[s.n_carry + i] != kZero;
-  RICCI_ASSIGN(auto t, transform::Transpose(*s.body, linear, ct_nonzero, /*instantiate=*/true));
-  const uint32_t rc = s.n_consts - Count(MaskView(linear).first(s.n_consts)), lc = s.n_consts - rc;
-  const uint32_t lx = Count(MaskView(linear).subspan(x0)), rx = s.n_xs - lx;
-  const uint32_t n_ct_ys = Count(MaskView(ct_nonzero).subspan(s.n_carry));
-
-  // New body: res consts | ct consts, ct carry | res xs, ct ys -> ct consts + new ones, ct carry | ct xs.
-  std::vector<TypeId> types;
-  auto body_types = [&](uint32_t from, uint32_t n, bool want_linear) {
-    for (uint32_t i = from; i < from + n; ++i) {
-      if ((linear[i] != 0) == want_linear) types.push_back(s.body->param_types[i]);
-    }
-  };
-  body_types(0, s.n_consts, false);
-  body_types(0, s.n_consts, true);
-  body_types(s.n_consts, s.n_carry, true);
-  body_types(x0, s.n_xs, false);
-  for (uint32_t i = 0; i < s.n_ys; ++i) {
-    if (ct_nonzero[s.n_carry + i]) types.push_back(s.body->result_types[s.n_carry + i]);
-  }
-  RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
-  const Vals p = nb->params();
-  const auto [res_consts, ct_consts, ct_carry, res_xs, ct_ys] = Partition({rc, lc, s.n_carry, rx, n_ct_ys});
-  RICCI_ASSIGN(Vals cts, nb->Inline(*t.program, Pick(p, Joined({res_consts, res_xs, ct_carry, ct_ys}))));
-  for (uint32_t i = 0; i < lc; ++i) {
-    RICCI_ASSIGN(cts[i], trace::Add(*nb, p[ct_consts.from + i], cts[i]));
-  }
-  RICCI_ASSIGN(ProgramRef body, nb->Finish(cts));
-
-  Vals operands;
-  for (uint32_t i = 0; i < s.n_consts; ++i) {
-    if (!linear[i]) operands.push_back(a.operands[i]);
-  }
-  for (uint32_t i = 0; i < s.n_consts; ++i) {
-    if (!linear[i]) continue;
-    RICCI_ASSIGN(Val zero, b.Zero(h.op.in_types[i]));
-    operands.push_back(zero);
-  }
-  for (uint32_t i = 0; i < s.n_carry; ++i) {
-    RICCI_ASSIGN(Val ct, b.Instantiate(a.cts[i], h.op.out_types[i]));
-    operands.push_back(ct);
-  }
-  for (uint32_t i = x0; i < h.op.n_in; ++i) {
-    if (!linear[i]) operands.push_back(a.operands[i]);
-  }
-  for (uint32_t i = 0; i < s.n_ys; ++i) {
-    if (ct_nonzero[s.n_carry + i]) operands.push_back(a.cts[s.n_carry + i]);
-  }
+  const BackwardTrips t = BackwardTripsOf(h, a, s);
+  RICCI_ASSIGN(ProgramRef body, BackwardBody(b, s, t));
+  RICCI_ASSIGN(const Vals in, BackwardOperands(b, h, a, s, t));
   ScanParts backwards = s;
   backwards.reverse = !s.reverse;
-  RICCI_ASSIGN(Vals out, EmitScan(b, backwards, *body, rc, lc + s.n_carry, operands));
+  const uint32_t n_lin = Count(MaskView(t.linear).first(s.n_consts));
+  RICCI_ASSIGN(Vals out, EmitScan(b, backwards, *body, s.n_consts - n_lin, n_lin + s.n_carry, in));
   uint32_t at = 0;
   for (uint32_t i = 0; i < h.op.n_in; ++i) {
-    if (!linear[i]) continue;
+    if (!t.linear[i]) continue;
     if (a.linear[i]) a.in_cts[i] = out[at];
     ++at;
   }
