@@ -39,7 +39,7 @@ struct Backend {
 
 struct Code {
   Backend* backend;
-  std::unique_ptr<CompiledCode> compiled;
+  std::unique_ptr<LoadedCode> compiled;
   ricci_compile_args given;  // its tables live as long as the code
   uint32_t workers;
   std::vector<LoopPlace> loops;  // of the kernels

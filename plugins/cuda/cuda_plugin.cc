@@ -19,7 +19,7 @@ constexpr uint32_t kDlpackCuda = 2;  // kDLCUDA
 
 Gpu& Of(void* self) { return *static_cast<Gpu*>(self); }
 CuStream Stream(void* s) { return static_cast<CuStream>(s); }
-Event& EventOf(void* e) { return *static_cast<Event*>(e); }
+GpuEvent& EventOf(void* e) { return *static_cast<GpuEvent*>(e); }
 
 ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricci_code_info* info) {
   return Guard([&]() -> ricci_status* {
@@ -112,7 +112,7 @@ ricci_status* StreamWait(void* self, void* stream, void* event) {
 template <unsigned kFlags>
 ricci_status* EventRecord(void* self, void* stream, void** event) {
   return Guard([&] {
-    auto made = std::make_unique<Event>();
+    auto made = std::make_unique<GpuEvent>();
     const Current current(Of(self));
     ricci_status* failed = current.Failure();
     if (failed == nullptr) failed = Of(self).Record(Stream(stream), *made, kFlags);
@@ -129,7 +129,7 @@ ricci_status* EventElapsed(void* self, void* begin, void* end, double* seconds) 
 }
 // A run that has not been reported never will be.
 void EventDrop(void* self, void* event) {
-  const std::unique_ptr<Event> dropped(&EventOf(event));
+  const std::unique_ptr<GpuEvent> dropped(&EventOf(event));
   const Current current(Of(self));
   Of(self).Note(Of(self).driver().cuEventDestroy(dropped->handle));
 }

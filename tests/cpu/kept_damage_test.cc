@@ -10,6 +10,7 @@
 #include "cpu/kept_key.h"
 #include "runtime/cache/cache_entry.h"
 #include "runtime/cache/executable_entry.h"
+#include "runtime/compile/saved_executable.h"
 #include "runtime/run/executable.h"
 #include "support/cached_host.h"
 

@@ -228,8 +228,8 @@ std::string Jit::Version() const {
          ", features " + v[7] + ", lanes " + std::to_string(lanes_) + (viewers_.any() ? ", with places" : "");
 }
 
-std::unique_ptr<CompiledCode> Jit::Load(std::string_view object, std::string_view program, std::string& error) const {
-  auto code = std::make_unique<CompiledCode>();
+std::unique_ptr<LoadedCode> Jit::Load(std::string_view object, std::string_view program, std::string& error) const {
+  auto code = std::make_unique<LoadedCode>();
   code->code_bytes = object.size();
   code->object = LoadedObject::Load(object, kEntryName, FindCodeSymbol, error);
   if (code->object == nullptr) return nullptr;
@@ -239,9 +239,9 @@ std::unique_ptr<CompiledCode> Jit::Load(std::string_view object, std::string_vie
   return code;
 }
 
-std::unique_ptr<CompiledCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                           std::string& error, const codegen::KeptCode& kept, std::string_view program,
-                                           const Save& save) {
+std::unique_ptr<LoadedCode> Jit::Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
+                                         std::string& error, const codegen::KeptCode& kept, std::string_view program,
+                                         const Save& save) {
   const bool keeps = kept.is_on();  // asked once: the host may change it meanwhile
   codegen::CodeKey key;
   if (keeps) {

@@ -33,7 +33,7 @@ using EntryFn = uint32_t (*)(void* const* inputs, void* const* outputs, void* ar
 inline constexpr const char* kEntryName = "ricci_entry";
 
 // The code of one executable; it is freed with the object.
-struct CompiledCode {
+struct LoadedCode {
   std::unique_ptr<LoadedObject> object;
   std::unique_ptr<CodeView> view;  // where gdb is to see it
   EntryFn entry = nullptr;
@@ -52,11 +52,11 @@ class Jit {
   // what is generated is kept. Profilers see the code by the name of its program. `save`, if there is one, gets the
   // object.
   using Save = std::function<void(std::string_view object)>;
-  std::unique_ptr<CompiledCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level,
-                                        std::string& error, const codegen::KeptCode& kept = codegen::KeptCode(),
-                                        std::string_view program = {}, const Save& save = {});
+  std::unique_ptr<LoadedCode> Compile(LLVMContextRef ctx, LLVMModuleRef module, uint32_t opt_level, std::string& error,
+                                      const codegen::KeptCode& kept = codegen::KeptCode(),
+                                      std::string_view program = {}, const Save& save = {});
   // An object that `save` got. NULL with `error` if it cannot be used.
-  std::unique_ptr<CompiledCode> Load(std::string_view object, std::string_view program, std::string& error) const;
+  std::unique_ptr<LoadedCode> Load(std::string_view object, std::string_view program, std::string& error) const;
   // All that an object depends on besides its module and level.
   std::string Version() const;
   // The object file that Compile would load. Empty with `error` on failure.

@@ -128,7 +128,7 @@ std::unique_ptr<Compiler> OpenCompiler(const std::vector<std::string>& paths, st
   return nullptr;
 }
 
-std::vector<std::string> CompileOptions::Texts() const {
+std::vector<std::string> NvrtcOptions::Texts() const {
   std::vector<std::string> texts = {"--gpu-architecture=" + architecture, "--std=c++17", "--generate-line-info",
                                     "--fmad=false", "--diag-suppress=177,550"};  // unused values
   if (quick) texts.push_back("--Ofast-compile=mid");
@@ -189,7 +189,7 @@ int Compiler::OldestArchitecture() const {
 namespace {
 
 // What the compiler makes of a text; `size` and `get` give it. Empty, with `error`, if it is refused.
-std::string Made(const Compiler& c, const std::string& text, const CompileOptions& how, int (*size)(void*, size_t*),
+std::string Made(const Compiler& c, const std::string& text, const NvrtcOptions& how, int (*size)(void*, size_t*),
                  int (*get)(void*, char*), std::string& error, bool& refused) {
   const NvrtcProgram program(c, text);
   if (!program.is_there()) {
@@ -210,12 +210,12 @@ std::string Made(const Compiler& c, const std::string& text, const CompileOption
 
 }  // namespace
 
-std::string Compiler::Compile(const std::string& text, const CompileOptions& how, std::string& error) const {
+std::string Compiler::Compile(const std::string& text, const NvrtcOptions& how, std::string& error) const {
   bool refused = false;
   return Made(*this, text, how, nvrtcGetCUBINSize, nvrtcGetCUBIN, error, refused);
 }
 
-std::string Compiler::CompileToPtx(const std::string& text, const CompileOptions& how, std::string& error,
+std::string Compiler::CompileToPtx(const std::string& text, const NvrtcOptions& how, std::string& error,
                                    bool* refused) const {
   bool is_refused = false;
   std::string ptx = Made(*this, text, how, nvrtcGetPTXSize, nvrtcGetPTX, error, is_refused);

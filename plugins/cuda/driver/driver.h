@@ -276,7 +276,7 @@ struct Driver {
   std::string ErrorText(const char* call, CuResult error) const;
 };
 
-struct CompileOptions {
+struct NvrtcOptions {
   std::string architecture;  // such as `sm_90`; `compute_75` for PTX
   bool quick = false;        // fewer passes: about half the time; of NVRTC 13 and later
   bool figures = false;      // the log says what each kernel takes: registers, stack, spills
@@ -295,9 +295,9 @@ struct Compiler {
   std::string no_builtins;   // where NVRTC's second library was looked for (nvrtc_builtins.h); empty: it is open
 
   // The machine code of a text; empty, with the compiler's log in `error`, if it is refused.
-  std::string Compile(const std::string& text, const CompileOptions& options, std::string& error) const;
+  std::string Compile(const std::string& text, const NvrtcOptions& options, std::string& error) const;
   // The same as PTX. `refused`: whether the text or the options are wrong, rather than that NVRTC has failed.
-  std::string CompileToPtx(const std::string& text, const CompileOptions& options, std::string& error,
+  std::string CompileToPtx(const std::string& text, const NvrtcOptions& options, std::string& error,
                            bool* refused = nullptr) const;
   // Of which PTX runs on all GPUs that it can compile for, such as 75.
   int OldestArchitecture() const;

@@ -1,4 +1,4 @@
-// Event: a point in a stream as the core holds it. That of a run also reports the end of the run.
+// GpuEvent: a point in a stream as the core holds it. That of a run also reports the end of the run.
 //
 // The end is reported by the thread that first sees that the event has completed: one that waits for it, or one that
 // polls it. A function of the host in the run's stream would do it without being asked, but the GPU stands still until
@@ -18,7 +18,7 @@
 
 namespace ricci::cuda {
 
-struct Event {
+struct GpuEvent {
   // What is called once, when it has come; of a run that has been enqueued. Before the core has the event.
   void OnCome(void (*report)(void* arg), void* arg) { report_ = report, arg_ = arg; }
   // It has come. Returns once that has been reported, by whichever thread; the caller keeps the event meanwhile.

@@ -330,7 +330,7 @@ ricci_status* Gpu::Wait(CuStream stream) const {
 // Memory of the host may be pinned, then the driver returns before it has been read: so this waits for it. It also
 // waits for a copy whose end it cannot record, since the caller of a copy that failed may free the memory.
 ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
-  auto end = event == nullptr ? nullptr : std::make_unique<Event>();  // nothing may throw once it is under way
+  auto end = event == nullptr ? nullptr : std::make_unique<GpuEvent>();  // nothing may throw once it is under way
   const Current current(*this);
   if (ricci_status* failed = current.Failure()) return failed;
   const CuStream stream = a.stream != nullptr ? static_cast<CuStream>(a.stream) : own_stream_;
@@ -345,7 +345,7 @@ ricci_status* Gpu::Copy(const ricci_copy_args& a, void** event) {
   return nullptr;
 }
 
-ricci_status* Gpu::Record(CuStream stream, Event& event, unsigned flags) const {
+ricci_status* Gpu::Record(CuStream stream, GpuEvent& event, unsigned flags) const {
   CuEvent made = nullptr;
   if (ricci_status* failed = Check("cuEventCreate", driver().cuEventCreate(&made, flags))) return failed;
   if (ricci_status* failed = Check("cuEventRecord", driver().cuEventRecord(made, stream))) {
@@ -356,7 +356,7 @@ ricci_status* Gpu::Record(CuStream stream, Event& event, unsigned flags) const {
   return nullptr;
 }
 
-ricci_status* Gpu::Elapsed(const Event& begin, const Event& end, double& seconds) const {
+ricci_status* Gpu::Elapsed(const GpuEvent& begin, const GpuEvent& end, double& seconds) const {
   float milliseconds = 0;
   const CuResult result = driver().cuEventElapsedTime(&milliseconds, begin.handle, end.handle);
   if (ricci_status* failed = Check("cuEventElapsedTime", result)) return failed;

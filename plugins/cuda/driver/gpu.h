@@ -118,8 +118,8 @@ class Gpu {
   // The context is current in all: waits until the stream is empty; gives an event its point in the stream, with the
   // time if `flags` are 0; what is between two such points that have come.
   ricci_status* Wait(CuStream stream) const;
-  ricci_status* Record(CuStream stream, Event& event, unsigned flags = kCuEventDisableTiming) const;
-  ricci_status* Elapsed(const Event& begin, const Event& end, double& seconds) const;
+  ricci_status* Record(CuStream stream, GpuEvent& event, unsigned flags = kCuEventDisableTiming) const;
+  ricci_status* Elapsed(const GpuEvent& begin, const GpuEvent& end, double& seconds) const;
   // A few bytes of pinned memory of the host, kept for the next one who asks. Returning them calls no driver.
   static constexpr size_t kPinnedBytes = 64;
   ricci_status* TakePinned(void** out);

@@ -13,11 +13,11 @@ constexpr const char* kVersion = "cuda 1";
 
 }  // namespace
 
-CompileOptions ModuleCompiler::OptionsFor(uint32_t opt_level) const {
+NvrtcOptions ModuleCompiler::OptionsFor(uint32_t opt_level) const {
   return {architecture_, opt_level <= 1 && compiler_->HasQuick()};
 }
 
-codegen::CodeKey ModuleCompiler::KeyOf(const Module& m, const CompileOptions& options) const {
+codegen::CodeKey ModuleCompiler::KeyOf(const Module& m, const NvrtcOptions& options) const {
   codegen::CodeKey key;
   key.Add(kVersion).Add(compiler_->Version());
   for (const std::string& option : options.Texts()) key.Add(option);
@@ -26,7 +26,7 @@ codegen::CodeKey ModuleCompiler::KeyOf(const Module& m, const CompileOptions& op
 
 // `made` compiles the text.
 template <typename Made>
-void ModuleCompiler::MakeKept(Module& m, const CompileOptions& options, bool again, const Made& made) const {
+void ModuleCompiler::MakeKept(Module& m, const NvrtcOptions& options, bool again, const Made& made) const {
   m.image.clear();
   m.kept = false;
   if (!kept_.is_on()) {
@@ -42,13 +42,13 @@ void ModuleCompiler::MakeKept(Module& m, const CompileOptions& options, bool aga
 }
 
 void ModuleCompiler::Make(Module& m, uint32_t opt_level, bool again) const {
-  const CompileOptions options = OptionsFor(opt_level);
+  const NvrtcOptions options = OptionsFor(opt_level);
   MakeKept(m, options, again, [&] { return compiler_->Compile(m.text, options, m.error); });
 }
 
 void ModuleCompiler::MakePtx(Module& m, bool again) const {
-  const CompileOptions options{.architecture = "compute_" + std::to_string(compiler_->OldestArchitecture()),
-                               .unlinked = true};
+  const NvrtcOptions options{.architecture = "compute_" + std::to_string(compiler_->OldestArchitecture()),
+                             .unlinked = true};
   MakeKept(m, options, again, [&] { return compiler_->CompileToPtx(m.text, options, m.error, &m.refused); });
 }
 

@@ -60,11 +60,11 @@ class ModuleCompiler {
   void MakePtx(Module& m, bool again) const;
 
  private:
-  codegen::CodeKey KeyOf(const Module& m, const CompileOptions& options) const;
-  CompileOptions OptionsFor(uint32_t opt_level) const;
+  codegen::CodeKey KeyOf(const Module& m, const NvrtcOptions& options) const;
+  NvrtcOptions OptionsFor(uint32_t opt_level) const;
   void Make(Module& m, uint32_t opt_level, bool again) const;
   template <typename Made>
-  void MakeKept(Module& m, const CompileOptions& options, bool again, const Made& made) const;
+  void MakeKept(Module& m, const NvrtcOptions& options, bool again, const Made& made) const;
   void InParallel(int64_t n, void (*fn)(void* arg, int64_t i), void* arg) const;
 
   const std::shared_ptr<const Compiler> compiler_;

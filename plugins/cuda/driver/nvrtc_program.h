@@ -20,9 +20,9 @@ class NvrtcProgram {
   NvrtcProgram(const NvrtcProgram&) = delete;
 
   bool is_there() const { return program_ != nullptr; }
-  bool Compile(const CompileOptions& how) const { return Result(how) == 0; }
+  bool Compile(const NvrtcOptions& how) const { return Result(how) == 0; }
   // An nvrtcResult: what it says of the text and the options (IsRefusal), or that something went wrong.
-  int Result(const CompileOptions& how) const {
+  int Result(const NvrtcOptions& how) const {
     constexpr int kNoProgram = 4;  // NVRTC_ERROR_INVALID_PROGRAM
     const std::vector<std::string> texts = how.Texts();
     std::vector<const char*> options;

@@ -45,7 +45,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   if (ricci_status* failed = current.Failure()) return failed;
   const auto stream = static_cast<CuStream>(a.stream);
   Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
-  auto end = std::make_unique<Event>();
+  auto end = std::make_unique<GpuEvent>();
   if (ricci_status* failed = slots_.Take(run.places, done, arg, run.slot)) return failed;
   ricci_status* failed = Guard([&] { return Start(run); });
   // What a function gives is the end of a run that has begun.

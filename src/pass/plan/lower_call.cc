@@ -214,17 +214,17 @@ absl::Status PlanLowering::Call(Frame& frame, const ir::Equation& eqn, const tra
   RICCI_ASSIGN(const Callee callee,
                l.kind == RICCI_LOWER_SOURCE ? Source(frame, eqn, op, l) : Library(frame, eqn, op, l));
   std::vector<uint32_t> buffers;
-  RICCI_ASSIGN(Refs operands, Places(frame, eqn.operands));
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  RICCI_ASSIGN(BufferRefs operands, Places(frame, eqn.operands));
+  RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   for (uint32_t i = 0; i < operands.size(); ++i) {
-    Ref whole = operands[i];
+    BufferRef whole = operands[i];
     if (!whole.whole()) {
       whole = writer_.InArena(op->in_types[i]);
       RICCI_TRY(writer_.Copy(op->in_types[i], operands[i], whole));
     }
     buffers.push_back(whole.buffer);
   }
-  Refs written;
+  BufferRefs written;
   for (uint32_t i = 0; i < results.size(); ++i) {
     written.push_back(results[i].whole() ? results[i] : writer_.InArena(op->out_types[i]));
     buffers.push_back(written[i].buffer);

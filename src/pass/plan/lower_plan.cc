@@ -17,7 +17,7 @@ namespace ricci { inline namespace v0 { namespace pass {
 absl::Status PlanLowering::Run(const ir::Program& f, kernel::Plan& plan) {
   plan.n_inputs = f.n_params();
   plan.n_outputs = f.n_results();
-  Refs params, results;
+  BufferRefs params, results;
   for (uint32_t i = 0; i < f.n_params(); ++i) {
     params.push_back({writer_.AddBuffer(RICCI_BUFFER_INPUT, i, f.type(i).bytes), {}});
   }
@@ -28,11 +28,11 @@ absl::Status PlanLowering::Run(const ir::Program& f, kernel::Plan& plan) {
 }
 
 // Steps for all equations of `f`; result i ends up in results[i].
-absl::Status PlanLowering::Body(const ir::Program& f, const Refs& params, const Refs& results) {
-  Frame frame{f, Refs(f.values.size())};
+absl::Status PlanLowering::Body(const ir::Program& f, const BufferRefs& params, const BufferRefs& results) {
+  Frame frame{f, BufferRefs(f.values.size())};
   std::copy(params.begin(), params.end(), frame.refs.begin());
   for (uint32_t i = 0; i < f.n_results(); ++i) {
-    Ref& ref = frame.refs[f.results[i]];
+    BufferRef& ref = frame.refs[f.results[i]];
     if (f.definition(f.results[i]) != nullptr && !ref.known()) ref = results[i];
   }
   // Stacking an old carry comes first: then a kernel of the trip may write over it.
@@ -50,17 +50,17 @@ absl::Status PlanLowering::Body(const ir::Program& f, const Refs& params, const 
 // ---- places of values ----
 
 // Copies value v to `to`, unless it is there already.
-absl::Status PlanLowering::Move(Frame& frame, ir::ValueId v, const Ref& to) {
+absl::Status PlanLowering::Move(Frame& frame, ir::ValueId v, const BufferRef& to) {
   if (const ir::Constant* c = frame.f.constant(v); c != nullptr && c->splat && to.whole()) {
     return Fill(to.buffer, frame.f.type(v), *c);
   }
-  RICCI_ASSIGN(Ref from, Place(frame, v));
+  RICCI_ASSIGN(BufferRef from, Place(frame, v));
   return from == to ? absl::OkStatus() : writer_.Copy(frame.f.type_id(v), from, to);
 }
 
 // The place of value `v`; constants and values not yet computed get a buffer.
-absl::StatusOr<Ref> PlanLowering::Place(Frame& frame, ir::ValueId v) {
-  Ref& ref = frame.refs[v];
+absl::StatusOr<BufferRef> PlanLowering::Place(Frame& frame, ir::ValueId v) {
+  BufferRef& ref = frame.refs[v];
   if (ref.known()) return ref;
   const ir::Constant* c = frame.f.constant(v);
   if (c != nullptr && (!c->splat || frame.f.type(v).elements == 1)) {
@@ -68,31 +68,32 @@ absl::StatusOr<Ref> PlanLowering::Place(Frame& frame, ir::ValueId v) {
   } else {
     ref = writer_.InArena(frame.f.type_id(v));
     if (c != nullptr) RICCI_TRY(Fill(ref.buffer, frame.f.type(v), *c));
-    if (c != nullptr && depth_ > 0) return std::exchange(ref, Ref{});  // filled on one path only: fill again elsewhere
+    if (c != nullptr && depth_ > 0)
+      return std::exchange(ref, BufferRef{});  // filled on one path only: fill again elsewhere
   }
   return ref;
 }
 
-absl::StatusOr<Refs> PlanLowering::Places(Frame& frame, std::span<const ir::ValueId> values) {
-  Refs refs;
+absl::StatusOr<BufferRefs> PlanLowering::Places(Frame& frame, std::span<const ir::ValueId> values) {
+  BufferRefs refs;
   for (ir::ValueId v : values) {
-    RICCI_ASSIGN(Ref r, Place(frame, v));
+    RICCI_ASSIGN(BufferRef r, Place(frame, v));
     refs.push_back(r);
   }
   return refs;
 }
 
-absl::StatusOr<Refs> PlanLowering::Results(Frame& frame, const ir::Equation& eqn) {
+absl::StatusOr<BufferRefs> PlanLowering::Results(Frame& frame, const ir::Equation& eqn) {
   std::vector<ir::ValueId> values;
   for (uint32_t i = 0; i < eqn.n_results; ++i) values.push_back(eqn.result(i));
   return Places(frame, values);
 }
 
 // Value `v` in a buffer of its own, copied there if it is a slice.
-absl::StatusOr<Ref> PlanLowering::Whole(Frame& frame, ir::ValueId v) {
-  RICCI_ASSIGN(Ref r, Place(frame, v));
+absl::StatusOr<BufferRef> PlanLowering::Whole(Frame& frame, ir::ValueId v) {
+  RICCI_ASSIGN(BufferRef r, Place(frame, v));
   if (r.whole()) return r;
-  const Ref copy = writer_.InArena(frame.f.type_id(v));
+  const BufferRef copy = writer_.InArena(frame.f.type_id(v));
   RICCI_TRY(writer_.Copy(frame.f.type_id(v), r, copy));
   return copy;
 }
@@ -114,7 +115,7 @@ absl::Status PlanLowering::Equation(Frame& frame, const ir::Equation& eqn) {
 
 absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const ricci_lowering* l) {
   const prim::Row& row = registry_.Get(eqn.prim);
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   if (l != nullptr && IsUpdate(*l)) RICCI_TRY(Move(frame, eqn.operands[0], results[0]));
   std::vector<KernelBuilder::Slot> slots;
   for (ir::ValueId v : eqn.operands) slots.push_back(frame.refs[v].slot);
@@ -123,7 +124,7 @@ absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const r
   const std::string_view name = fusion ? FusionParts(eqn.attrs).body->name : row.name;
   KernelBuilder k(registry_, name, options_.target);
   RICCI_ASSIGN(KernelBuilder::Result lowered, k.Lower(frame.f, eqn, slots));
-  Refs operands(eqn.operands.size());
+  BufferRefs operands(eqn.operands.size());
   for (const KernelBuilder::Binding& binding : lowered.bindings) {
     if (binding.kind != KernelBuilder::Binding::Kind::kOperand) continue;
     RICCI_ASSIGN(operands[binding.index], Place(frame, eqn.operands[binding.index]));

@@ -19,7 +19,7 @@ struct SourceText {
 };
 
 // The equation of a library call, in `optimized` or a program in it.
-struct CallSite {
+struct LibrarySite {
   const ir::Program* program;
   const ir::Equation* equation;
 };
@@ -41,7 +41,7 @@ struct Lowered {
   std::vector<std::string> decisions;  // what was chosen, and why
   uint64_t flops = 0;
   double transform_s = 0, lower_s = 0;
-  std::vector<CallSite> call_sites;  // of each library call of the plan
+  std::vector<LibrarySite> call_sites;  // of each library call of the plan
 };
 
 }}}  // namespace ricci::v0::pass

@@ -24,8 +24,9 @@ absl::Status PlanLowering::LoopOrBranch(Frame& frame, const ir::Equation& eqn) {
 // ---- carries ----
 
 // The carry is kept in the results of the loop if they are whole buffers; its initial value is copied there.
-absl::StatusOr<Refs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::ValueId> init, const Refs& results) {
-  Refs carry;
+absl::StatusOr<BufferRefs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::ValueId> init,
+                                                    const BufferRefs& results) {
+  BufferRefs carry;
   for (size_t i = 0; i < init.size(); ++i) {
     carry.push_back(results[i].whole() ? results[i] : writer_.InArena(frame.f.type_id(init[i])));
     RICCI_TRY(Move(frame, init[i], carry[i]));
@@ -34,8 +35,8 @@ absl::StatusOr<Refs> PlanLowering::StartCarry(Frame& frame, std::span<const ir::
 }
 
 // Where the body writes the next carry: in place if it only updates the carry.
-absl::StatusOr<Refs> PlanLowering::NextCarry(const ir::Program& body, size_t n_consts, const Refs& carry) {
-  Refs next;
+absl::StatusOr<BufferRefs> PlanLowering::NextCarry(const ir::Program& body, size_t n_consts, const BufferRefs& carry) {
+  BufferRefs next;
   for (size_t i = 0; i < carry.size(); ++i) {
     RICCI_ASSIGN(bool in_place, IsUpdated(body, static_cast<uint32_t>(i), static_cast<ir::ValueId>(n_consts + i)));
     next.push_back(in_place ? carry[i] : writer_.InArena(body.result_types[i]));
@@ -61,7 +62,7 @@ absl::StatusOr<bool> PlanLowering::IsUpdated(const ir::Program& body, uint32_t i
                       [&](const ir::Equation& later) { return reads(later.operands, p); });
 }
 
-absl::Status PlanLowering::CopyAll(const ir::Program& body, const Refs& from, const Refs& to, size_t n) {
+absl::Status PlanLowering::CopyAll(const ir::Program& body, const BufferRefs& from, const BufferRefs& to, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     if (!(from[i] == to[i])) RICCI_TRY(writer_.Copy(body.result_types[i], from[i], to[i]));
   }
@@ -72,17 +73,17 @@ absl::Status PlanLowering::CopyAll(const ir::Program& body, const Refs& from, co
 
 absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
   const control::WhileParts w(eqn);
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
-  RICCI_ASSIGN(Refs consts, Places(frame, eqn.operands.first(w.n_cond + w.n_body)));
-  RICCI_ASSIGN(Refs carry, StartCarry(frame, eqn.operands.subspan(w.n_cond + w.n_body), results));
-  const Ref predicate = writer_.InArena(w.cond->result_types[0]);
-  Ref trips;
+  RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
+  RICCI_ASSIGN(BufferRefs consts, Places(frame, eqn.operands.first(w.n_cond + w.n_body)));
+  RICCI_ASSIGN(BufferRefs carry, StartCarry(frame, eqn.operands.subspan(w.n_cond + w.n_body), results));
+  const BufferRef predicate = writer_.InArena(w.cond->result_types[0]);
+  BufferRef trips;
   if (w.max_trips >= 0) {
     RICCI_ASSIGN(trips, writer_.ScalarInArena(RICCI_I64));
     RICCI_TRY(writer_.StartCounter("trips_start", trips.buffer));
   }
   ControlStep(RICCI_STEP_WHILE, 0, {predicate.buffer}, eqn);
-  Refs in(consts.begin(), consts.begin() + w.n_cond);
+  BufferRefs in(consts.begin(), consts.begin() + w.n_cond);
   in.insert(in.end(), carry.begin(), carry.end());
   RICCI_TRY(Body(*w.cond, in, {predicate}));
   if (w.max_trips >= 0) {  // at the bound the loop ends, and if its condition still holds, the run fails
@@ -93,7 +94,7 @@ absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
   ControlStep(RICCI_STEP_COND, 0, {}, eqn);
   in.assign(consts.begin() + w.n_cond, consts.end());
   in.insert(in.end(), carry.begin(), carry.end());
-  RICCI_ASSIGN(const Refs next, NextCarry(*w.body, w.n_body, carry));
+  RICCI_ASSIGN(const BufferRefs next, NextCarry(*w.body, w.n_body, carry));
   RICCI_TRY(Body(*w.body, in, next));
   RICCI_TRY(CopyAll(*w.body, next, carry, carry.size()));
   ControlStep(RICCI_STEP_END, 0, {}, eqn);
@@ -104,21 +105,21 @@ absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
 
 absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
   const control::ScanParts p(eqn);
-  RICCI_ASSIGN(const Ref counter, writer_.ScalarInArena(RICCI_I64));
-  RICCI_ASSIGN(const Ref predicate, writer_.ScalarInArena(RICCI_BOOL));
+  RICCI_ASSIGN(const BufferRef counter, writer_.ScalarInArena(RICCI_I64));
+  RICCI_ASSIGN(const BufferRef predicate, writer_.ScalarInArena(RICCI_BOOL));
   const KernelBuilder::Slot slot{p.length, p.reverse, counter.buffer};
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
+  RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   ScanTrips s{p, {}, {}, {}, counter.buffer};
   RICCI_ASSIGN(s.in, Places(frame, eqn.operands.first(p.n_consts)));
   RICCI_ASSIGN(s.carry, StartCarry(frame, eqn.operands.subspan(p.n_consts, p.n_carry), results));
   s.in.insert(s.in.end(), s.carry.begin(), s.carry.end());
   for (size_t i = p.n_consts + p.n_carry; i < eqn.operands.size(); ++i) {
-    RICCI_ASSIGN(Ref x, Whole(frame, eqn.operands[i]));
+    RICCI_ASSIGN(BufferRef x, Whole(frame, eqn.operands[i]));
     s.in.push_back({x.buffer, slot});
   }
   RICCI_ASSIGN(s.out, NextCarry(*p.body, p.n_consts, s.carry));
-  const Refs stacks = Stacks(frame.f, eqn, results, p.n_carry);
-  for (const Ref& stack : stacks) s.out.push_back({stack.buffer, slot});
+  const BufferRefs stacks = Stacks(frame.f, eqn, results, p.n_carry);
+  for (const BufferRef& stack : stacks) s.out.push_back({stack.buffer, slot});
   RICCI_TRY(ScanLoop(eqn, s, predicate.buffer));
   RICCI_TRY(CopyAll(*p.body, s.carry, results, p.n_carry));
   for (size_t i = p.n_carry; i < results.size(); ++i) {
@@ -129,8 +130,9 @@ absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
 }
 
 // Where trips write their ys: the results if they are whole buffers.
-Refs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const Refs& results, size_t n_carry) {
-  Refs stacks;
+BufferRefs PlanLowering::Stacks(const ir::Program& f, const ir::Equation& eqn, const BufferRefs& results,
+                                size_t n_carry) {
+  BufferRefs stacks;
   for (size_t i = n_carry; i < results.size(); ++i) {
     const ir::TypeId t = f.type_id(eqn.result(static_cast<uint32_t>(i)));
     stacks.push_back(results[i].whole() ? results[i] : writer_.InArena(t));
@@ -155,7 +157,7 @@ absl::Status PlanLowering::ScanLoop(const ir::Equation& eqn, const ScanTrips& s,
 // `n` trips, one after another, each with its counter. The carry goes from its own buffers to the next ones and back,
 // and is in its own at the end.
 absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
-  Refs in = s.in, out = s.out;
+  BufferRefs in = s.in, out = s.out;
   const auto begin = in.begin() + static_cast<ptrdiff_t>(s.parts.n_consts);
   const auto end = begin + static_cast<ptrdiff_t>(s.carry.size());
   for (int64_t trip = 0; trip < n; ++trip) {
@@ -171,9 +173,9 @@ absl::Status PlanLowering::Trips(const ScanTrips& s, int64_t n) {
 
 absl::Status PlanLowering::Cond(Frame& frame, const ir::Equation& eqn) {
   const auto branches = control::Branches(eqn.attrs);
-  RICCI_ASSIGN(Refs results, Results(frame, eqn));
-  RICCI_ASSIGN(Ref index, Whole(frame, eqn.operands[0]));
-  RICCI_ASSIGN(Refs in, Places(frame, eqn.operands.subspan(1)));
+  RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
+  RICCI_ASSIGN(BufferRef index, Whole(frame, eqn.operands[0]));
+  RICCI_ASSIGN(BufferRefs in, Places(frame, eqn.operands.subspan(1)));
   ControlStep(RICCI_STEP_CASE, static_cast<uint32_t>(branches.size()), {index.buffer}, eqn);
   for (size_t i = 0; i < branches.size(); ++i) {
     if (i != 0) ControlStep(RICCI_STEP_NEXT, 0, {}, eqn);

@@ -23,22 +23,22 @@ class PlanLowering {
   // The values of one program.
   struct Frame {
     const ir::Program& f;
-    Refs refs;
+    BufferRefs refs;
   };
   // What the trips of a scan read and write. in: consts, carry, xs; out: the next carry, ys.
   struct ScanTrips {
     const control::ScanParts& parts;
-    Refs in, out, carry;
+    BufferRefs in, out, carry;
     uint32_t counter;
   };
 
   // ---- lower_plan.cc ----
-  absl::Status Body(const ir::Program& f, const Refs& params, const Refs& results);
-  absl::Status Move(Frame& frame, ir::ValueId v, const Ref& to);
-  absl::StatusOr<Ref> Place(Frame& frame, ir::ValueId v);
-  absl::StatusOr<Refs> Places(Frame& frame, std::span<const ir::ValueId> values);
-  absl::StatusOr<Refs> Results(Frame& frame, const ir::Equation& eqn);
-  absl::StatusOr<Ref> Whole(Frame& frame, ir::ValueId v);
+  absl::Status Body(const ir::Program& f, const BufferRefs& params, const BufferRefs& results);
+  absl::Status Move(Frame& frame, ir::ValueId v, const BufferRef& to);
+  absl::StatusOr<BufferRef> Place(Frame& frame, ir::ValueId v);
+  absl::StatusOr<BufferRefs> Places(Frame& frame, std::span<const ir::ValueId> values);
+  absl::StatusOr<BufferRefs> Results(Frame& frame, const ir::Equation& eqn);
+  absl::StatusOr<BufferRef> Whole(Frame& frame, ir::ValueId v);
   absl::Status Fill(uint32_t buffer, const ir::ArrayType& t, const ir::Constant& c);
   absl::Status Equation(Frame& frame, const ir::Equation& eqn);
   absl::Status Kernel(Frame& frame, const ir::Equation& eqn, const ricci_lowering* l);
@@ -55,13 +55,13 @@ class PlanLowering {
 
   // ---- plan_loops.cc ----
   absl::Status LoopOrBranch(Frame& frame, const ir::Equation& eqn);
-  absl::StatusOr<Refs> StartCarry(Frame& frame, std::span<const ir::ValueId> init, const Refs& results);
-  absl::StatusOr<Refs> NextCarry(const ir::Program& body, size_t n_consts, const Refs& carry);
+  absl::StatusOr<BufferRefs> StartCarry(Frame& frame, std::span<const ir::ValueId> init, const BufferRefs& results);
+  absl::StatusOr<BufferRefs> NextCarry(const ir::Program& body, size_t n_consts, const BufferRefs& carry);
   absl::StatusOr<bool> IsUpdated(const ir::Program& body, uint32_t i, ir::ValueId p);
-  absl::Status CopyAll(const ir::Program& body, const Refs& from, const Refs& to, size_t n);
+  absl::Status CopyAll(const ir::Program& body, const BufferRefs& from, const BufferRefs& to, size_t n);
   absl::Status While(Frame& frame, const ir::Equation& eqn);
   absl::Status Scan(Frame& frame, const ir::Equation& eqn);
-  Refs Stacks(const ir::Program& f, const ir::Equation& eqn, const Refs& results, size_t n_carry);
+  BufferRefs Stacks(const ir::Program& f, const ir::Equation& eqn, const BufferRefs& results, size_t n_carry);
   absl::Status ScanLoop(const ir::Equation& eqn, const ScanTrips& s, uint32_t predicate);
   absl::Status Trips(const ScanTrips& s, int64_t n);
   absl::Status Cond(Frame& frame, const ir::Equation& eqn);

@@ -18,7 +18,7 @@ uint32_t PlanWriter::AddBuffer(uint32_t kind, uint32_t index, uint64_t bytes, co
   return static_cast<uint32_t>(plan_.buffers.size() - 1);
 }
 
-absl::StatusOr<Ref> PlanWriter::ScalarInArena(uint32_t dtype) {
+absl::StatusOr<BufferRef> PlanWriter::ScalarInArena(uint32_t dtype) {
   RICCI_ASSIGN(const ir::TypeId t, types_.Intern(dtype, {}));
   return InArena(t);
 }
@@ -40,7 +40,7 @@ void PlanWriter::ReserveLibrary() {
   if (n == plan_.libraries.capacity()) plan_.libraries.reserve(std::max<size_t>(8, 2 * n));
 }
 
-uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site) {
+uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call, LibrarySite site) {
   plan_.libraries.push_back(call);
   out_.library_names.emplace_back(name);
   out_.call_sites.push_back(site);
@@ -77,7 +77,7 @@ uint32_t PlanWriter::AddSource(std::unique_ptr<SourceText> source) {
   return it->second;
 }
 
-absl::Status PlanWriter::Copy(ir::TypeId t, const Ref& from, const Ref& to) {
+absl::Status PlanWriter::Copy(ir::TypeId t, const BufferRef& from, const BufferRef& to) {
   if (types_.Get(t).elements == 0) return absl::OkStatus();
   if (from.whole() && to.whole()) {
     plan_.Step(RICCI_STEP_COPY, 0, {to.buffer, from.buffer});
@@ -88,7 +88,8 @@ absl::Status PlanWriter::Copy(ir::TypeId t, const Ref& from, const Ref& to) {
   return Kernel(std::move(lowered), {from}, {to}, 0);
 }
 
-uint32_t PlanWriter::BufferOf(const Binding& binding, uint32_t dtype, const Refs& operands, const Refs& results) {
+uint32_t PlanWriter::BufferOf(const Binding& binding, uint32_t dtype, const BufferRefs& operands,
+                              const BufferRefs& results) {
   switch (binding.kind) {
     case Binding::Kind::kConstant:
       return AddConstant(binding.data, dtype);
@@ -102,7 +103,7 @@ uint32_t PlanWriter::BufferOf(const Binding& binding, uint32_t dtype, const Refs
   return binding.index;  // a loop is identified by its counter's buffer
 }
 
-absl::Status PlanWriter::Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results,
+absl::Status PlanWriter::Kernel(KernelBuilder::Result lowered, const BufferRefs& operands, const BufferRefs& results,
                                 uint64_t location) {
   std::vector<uint32_t> buffers;
   for (size_t i = 0; i < lowered.bindings.size(); ++i) {

@@ -14,16 +14,18 @@
 namespace ricci { inline namespace v0 { namespace pass {
 
 // Where a value is: a buffer, or a slice of it.
-struct Ref {
+struct BufferRef {
   static constexpr uint32_t kNone = ~0u;
   uint32_t buffer = kNone;
   KernelBuilder::Slot slot;
 
   bool known() const { return buffer != kNone; }
   bool whole() const { return slot.length < 0; }
-  bool operator==(const Ref& o) const { return buffer == o.buffer && slot.loop == o.slot.loop && whole() == o.whole(); }
+  bool operator==(const BufferRef& o) const {
+    return buffer == o.buffer && slot.loop == o.slot.loop && whole() == o.whole();
+  }
 };
-using Refs = std::vector<Ref>;
+using BufferRefs = std::vector<BufferRef>;
 
 class PlanWriter {
  public:
@@ -32,8 +34,8 @@ class PlanWriter {
 
   // ---- buffers ----
   uint32_t AddBuffer(uint32_t kind, uint32_t index, uint64_t bytes, const void* data = nullptr);
-  Ref InArena(ir::TypeId t) { return {AddBuffer(RICCI_BUFFER_ARENA, 0, types_.Get(t).bytes), {}}; }
-  absl::StatusOr<Ref> ScalarInArena(uint32_t dtype);
+  BufferRef InArena(ir::TypeId t) { return {AddBuffer(RICCI_BUFFER_ARENA, 0, types_.Get(t).bytes), {}}; }
+  absl::StatusOr<BufferRef> ScalarInArena(uint32_t dtype);
   // One buffer for the data of constants of one dtype, however often it is used; a complex number is two elements.
   uint32_t AddConstant(const std::shared_ptr<const ir::ConstantData>& data, uint32_t dtype);
 
@@ -44,12 +46,13 @@ class PlanWriter {
   // Room for one more call, so that AddLibrary can always take over its state.
   void ReserveLibrary();
   // The plan owns `call.state` from here on. Returns the number of the call.
-  uint32_t AddLibrary(std::string_view name, const ricci_plan_library& call, CallSite site);
+  uint32_t AddLibrary(std::string_view name, const ricci_plan_library& call, LibrarySite site);
   // Returns the number of an equal one if there is one.
   uint32_t AddSource(std::unique_ptr<SourceText> source);
-  absl::Status Copy(ir::TypeId t, const Ref& from, const Ref& to);
+  absl::Status Copy(ir::TypeId t, const BufferRef& from, const BufferRef& to);
   // Adds a kernel whose bindings name these operands and results.
-  absl::Status Kernel(KernelBuilder::Result lowered, const Refs& operands, const Refs& results, uint64_t location);
+  absl::Status Kernel(KernelBuilder::Result lowered, const BufferRefs& operands, const BufferRefs& results,
+                      uint64_t location);
   // Sets all elements of a buffer to `element`.
   absl::Status Fill(std::string_view name, uint32_t buffer, uint32_t dtype, int64_t elements, const std::byte* element);
 
@@ -63,7 +66,8 @@ class PlanWriter {
   absl::Status BoundTrips(uint32_t trips, uint32_t predicate, int64_t most, absl::Status otherwise, uint64_t location);
 
  private:
-  uint32_t BufferOf(const KernelBuilder::Binding& binding, uint32_t dtype, const Refs& operands, const Refs& results);
+  uint32_t BufferOf(const KernelBuilder::Binding& binding, uint32_t dtype, const BufferRefs& operands,
+                    const BufferRefs& results);
   void KernelStep(kernel::Kernel k, const std::vector<uint32_t>& buffers, uint64_t location);
 
   prim::Registry& registry_;

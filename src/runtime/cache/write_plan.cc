@@ -87,13 +87,13 @@ void AddChecks(ByteWriter& w, const pass::Lowered& l) {
 // A program of the equations of all calls, each of parameters of its own.
 absl::StatusOr<ir::ProgramRef> CallsOf(const pass::Lowered& l) {
   std::vector<ir::TypeId> types;
-  for (const pass::CallSite& site : l.call_sites) {
+  for (const pass::LibrarySite& site : l.call_sites) {
     for (const ir::ValueId v : site.equation->operands) types.push_back(site.program->type_id(v));
   }
   RICCI_ASSIGN(auto b, trace::Builder::Create(prim::Registry::Of(*l.optimized), "calls", types));
   const trace::Vals params = b->params();
   std::span<const trace::Val> rest = params;
-  for (const pass::CallSite& site : l.call_sites) {
+  for (const pass::LibrarySite& site : l.call_sites) {
     const size_t n = site.equation->operands.size();
     RICCI_TRY(b->Copy(*site.program, *site.equation, rest.first(n)).status());
     rest = rest.subspan(n);

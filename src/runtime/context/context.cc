@@ -245,7 +245,7 @@ absl::Status Context::AddBackend(const ricci_backend& given) {
   return absl::OkStatus();
 }
 
-Options Context::options() const {
+ContextOptions Context::options() const {
   std::lock_guard lock(options_mutex_);
   return options_;
 }
@@ -259,7 +259,7 @@ absl::Status Context::Configure(std::string_view key, std::string_view value) {
   uint32_t before = 0, threads = 0;
   {
     std::lock_guard lock(options_mutex_);
-    Options changed = options_;
+    ContextOptions changed = options_;
     RICCI_TRY(SetOption(changed, key, value));
     if (!changed.cache_dir.empty() && hooks_.cache_load != nullptr) {
       return base::InvalidArgument("config: cache_dir: the host's hooks keep compiled code already");

@@ -38,7 +38,7 @@ class Context final : public base::Shared {
   const prim::Registry& registry() const { return *registry_; }
   ir::Vocabulary& vocabulary() const { return registry_->vocabulary(); }
   types::TypeTable& types() const { return vocabulary().types; }
-  Options options() const;
+  ContextOptions options() const;
   CompileCache& cache() { return *cache_; }
   CodeCache& code_cache() { return code_cache_; }
   Callbacks& callbacks() { return callbacks_; }
@@ -93,7 +93,7 @@ class Context final : public base::Shared {
   const ricci_hooks hooks_;
   const base::HostMemory memory_;
   mutable std::mutex options_mutex_;
-  Options options_;
+  ContextOptions options_;
   CodeCache code_cache_;
   std::atomic<uint32_t> handles_{1};
   Callbacks callbacks_;

@@ -16,27 +16,27 @@ bool ReadNumber(std::string_view text, T most, T& out) {
   return true;
 }
 
-bool SetThreads(Options& o, std::string_view text) { return ReadNumber(text, uint32_t{4096}, o.threads); }
+bool SetThreads(ContextOptions& o, std::string_view text) { return ReadNumber(text, uint32_t{4096}, o.threads); }
 
-bool SetLogCompiles(Options& o, std::string_view text) {
+bool SetLogCompiles(ContextOptions& o, std::string_view text) {
   if (text != "0" && text != "1") return false;
   o.log_compiles = text == "1";
   return true;
 }
 
-bool SetDumpDir(Options& o, std::string_view text) {
+bool SetDumpDir(ContextOptions& o, std::string_view text) {
   o.dump_dir = text;
   return true;
 }
 
-bool SetCacheDir(Options& o, std::string_view text) {
+bool SetCacheDir(ContextOptions& o, std::string_view text) {
   o.cache_dir = text;
   return true;
 }
 
-bool SetCacheBytes(Options& o, std::string_view text) { return ReadNumber(text, UINT64_MAX, o.cache_bytes); }
+bool SetCacheBytes(ContextOptions& o, std::string_view text) { return ReadNumber(text, UINT64_MAX, o.cache_bytes); }
 
-bool SetVmap(Options& o, std::string_view text) {
+bool SetVmap(ContextOptions& o, std::string_view text) {
   const auto schedule = transform::ScheduleNamed(text);
   if (schedule) o.vmap = *schedule;
   return schedule.has_value();
@@ -44,7 +44,7 @@ bool SetVmap(Options& o, std::string_view text) {
 
 struct Key {
   std::string_view name, takes;
-  bool (*set)(Options&, std::string_view value);  // false: not a value of this option
+  bool (*set)(ContextOptions&, std::string_view value);  // false: not a value of this option
   bool is_path = false;
 };
 constexpr Key kKeys[] = {
@@ -58,7 +58,7 @@ constexpr Key kKeys[] = {
 
 }  // namespace
 
-absl::Status SetOption(Options& options, std::string_view key, std::string_view value) {
+absl::Status SetOption(ContextOptions& options, std::string_view key, std::string_view value) {
   const size_t dot = key.find('.');
   if (dot != key.npos && dot != 0 && dot + 1 != key.size()) {
     options.of_plugins[std::string(key)] = value;

@@ -13,7 +13,7 @@
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
-struct Options {
+struct ContextOptions {
   uint32_t threads = 0;                      // of one run; 0 = all
   bool log_compiles = false;                 // one log line per compilation
   std::string dump_dir;                      // where every stage of each compilation is written; empty = nowhere
@@ -24,7 +24,7 @@ struct Options {
 };
 
 // INVALID_ARGUMENT for an unknown key (lists the known ones) or value (says what the key takes).
-absl::Status SetOption(Options& options, std::string_view key, std::string_view value);
+absl::Status SetOption(ContextOptions& options, std::string_view key, std::string_view value);
 
 }}}  // namespace ricci::v0::runtime
 #endif
