@@ -2,8 +2,8 @@
 most 60 methods.
 
 A long function does several things, and a class of many methods is a file that cannot be split. What is read is text as
-clang-format leaves it. TABLES are functions that only list cases. BUDGET holds classes that are larger today: a budget
-only falls, and leaves the list with the rest.
+clang-format leaves it. TABLES are functions that only list cases. BUDGET holds the methods of classes that have
+more today: it only falls.
 """
 import collections
 import re
@@ -23,7 +23,7 @@ BUDGET = {"KernelPrinter": 260, "KernelEmitter": 148, "Writer": 85, "KernelBuild
 
 NO_FUNCTION = re.compile(r"\s*(namespace|class|struct|enum|union|extern|using|template <|if |for |while |switch |do |else|case|"
                          r"return|public|private|\}|//|#|:)")
-CLASS = re.compile(r"(?:template <.*> )?(?:class|struct) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)?\{$")
+CLASS = re.compile(r"(?:template <.*> )?(?:class|struct) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)? \{$")
 METHOD = re.compile(r"  (?!static_assert|using|friend|RICCI_)[A-Za-z~\[][^=]*\(")
 
 
@@ -51,7 +51,7 @@ def classes(lines):
 
 
 def main():
-    errors, lengths = [], collections.defaultdict(list)
+    errors, lengths, large = [], collections.defaultdict(list), {}
     for path in source_tree.files({".h", ".hpp", ".cc"}, FOLDERS):
         lines = source_tree.read(path).splitlines()
         for n, line, name in functions(lines):
@@ -61,6 +61,9 @@ def main():
         for n, line, name in classes(lines):
             if n > BUDGET.get(name, MAX_METHODS):
                 errors.append(f"{path}:{line}: {name} has {n} methods, at most {BUDGET.get(name, MAX_METHODS)} are allowed")
+            large[name] = max(n, large.get(name, 0))
+    errors += [f"sizes.py: {name} has {large.get(name, 0)} methods now: lower its budget of {budget}"
+               for name, budget in BUDGET.items() if large.get(name, 0) < budget]
     for folder, some in lengths.items():
         if (median := sorted(some)[len(some) // 2]) > MAX_MEDIAN:
             errors.append(f"{folder}: half of the functions have {median} lines or more, at most {MAX_MEDIAN} are allowed")
