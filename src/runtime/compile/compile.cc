@@ -30,7 +30,7 @@ void Log(const Context& context, const CompiledCode& code, bool hit) {
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompileAnew(CompileKey key, const CompileOptions& options,
-                                                    const Options& config, std::string* to_save) {
+                                                    const ContextOptions& config, std::string* to_save) {
   CompileDump dump(config.dump_dir, key);
   pass::Options passes = key.PassOptions();
   passes.progress = options.progress;
@@ -61,7 +61,7 @@ auto IfKept(CodeCache& cache, const CompileKey& key, Make make) -> decltype(make
 
 // From the cache of compiled code, unless the stages are to be seen; else compiled, and kept there.
 absl::StatusOr<base::Ref<CompiledCode>> LoadOrCompile(CodeCache& cache, CompileKey key, const CompileOptions& options,
-                                                      const Options& config) {
+                                                      const ContextOptions& config) {
   const std::optional<ExecutableKey> kept = IfKept(cache, key, ExecutableKey::Of);
   if (!kept) return CompileAnew(std::move(key), options, config, nullptr);
   if (config.dump_dir.empty()) {
@@ -91,7 +91,7 @@ absl::StatusOr<base::Ref<Executable>> Compile(const ir::Program& f, const Compil
     return absl::UnimplementedError(base::Cat("compile options: RICCI_COMPILE_PROFILED: device ", devices[0]->Name(),
                                               " cannot report steps; compile without it"));
   }
-  const Options config = context.options();
+  const ContextOptions config = context.options();
   const uint32_t level_of_device = devices[0]->backend.opt_level_default;
   const uint32_t opt_level = options.opt_level != 0 ? options.opt_level : std::max(level_of_device, 1u);
   CompileKey key = CompileKey::Make(ir::ProgramRef(&f), devices, opt_level, config.vmap, options.stages,
