@@ -77,7 +77,7 @@ TEST_F(RunSlots, ARunThatWasNotEnqueuedIsNotReported) {
 // Several threads may wait for one event: each returns after the report.
 TEST_F(RunSlots, AnEventReportsOnce) {
   cuda::RunSlot& slot = Take();
-  cuda::Event event;
+  cuda::GpuEvent event;
   event.OnCome(cuda::RunSlots::Finish, &slot);
   std::vector<std::thread> threads;
   std::atomic<int> late{0};
