@@ -97,7 +97,7 @@ void InLoops(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const Kernel
   const Scalar all = positive.Load({});
   k.Loop(n, [&](Scalar i) {
     k.Loop(n, [&](Scalar j) {
-      const Scalar v = l.Load(i, j);
+      const Scalar v = l.Load(i, Min(i, j));  // above the diagonal there is nothing
       result.Store(i, j, Select(j > i, Like(v, 0), Select(all, v, NotANumber(v))));
     });
   });

@@ -41,6 +41,7 @@ TEST_F(NumpyErrors, OfNumbersAboveInt64) {
   EXPECT_EQ(Array(arange(ctx, n, n + 3, DType::kU64)).to_vector<uint64_t>(), (std::vector<uint64_t>{n, n + 1, n + 2}));
   EXPECT_EQ(Array(arange(ctx, UINT64_MAX, n, n - UINT64_MAX, DType::kU64)).size(), 0u);
   EXPECT_EQ(Array(arange(ctx, 1, UINT64_MAX, n, DType::kU64)).to_vector<uint64_t>(), (std::vector<uint64_t>{1, n + 1}));
+  EXPECT_TRUE(Array(arange(ctx, -1)).to_vector<int32_t>().empty());
   EXPECT_EQ(Array(arange(ctx, n, 0, INT64_MIN, DType::kF64)).to_vector<double>(), (std::vector<double>{0x1p63}));
 }
 

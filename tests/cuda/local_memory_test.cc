@@ -2,6 +2,8 @@
 // memory for all threads that can be resident.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "cuda/bare_driver.h"
 #include "cuda/counting.h"
 #include "cuda/gpu_program.h"
@@ -62,6 +64,16 @@ class LocalMemory : public ::testing::Test {
 
   ProgramRunner runner_;
 };
+
+// Of a private matrix that is written below its diagonal nothing else is read.
+TEST_F(LocalMemory, TrianglesAreReadWhereTheyAreWritten) {
+  constexpr size_t kRows = 24;
+  const Program f = runner_.Parse("program f(%x: f64[2,24,24]) { %l: f64[2,24,24] = cholesky(%x) return %l }");
+  EXPECT_TRUE(IsInMemory(f));
+  Numbers x(2 * kRows * kRows);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i / kRows % kRows == i % kRows ? 30 : std::sin(static_cast<double>(i));
+  runner_.RunEverywhere(f, {x}, 1e-12);
+}
 
 TEST_F(LocalMemory, LongArraysAreInMemory) {
   const auto expect = [this](const std::string& dtype, int64_t lines, int64_t n, bool in_memory) {

@@ -111,7 +111,9 @@ bool MayFail(const ricci_program* p) {
 // Sometimes states how a vmap runs, whatever the estimates; what has a batching rule of the host never runs in lanes.
 void SomeSchedule(Draft& d, const ricci_program* body, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2) || CallsHost(body)) return;
-  const bool lanes = (d.dice().Chance(0.5) || MayFail(body)) && !ir::FromAbi(body)->custom_batch;
+  const bool whole = ir::FromAbi(body)->custom_batch, by_itself = MayFail(body);
+  if (whole && by_itself) return;  // either is refused, unless a pass finds the branch
+  const bool lanes = (d.dice().Chance(0.5) || by_itself) && !whole;
   attrs.push_back(Attr("schedule", lanes ? "lanes" : "batched"));
   d.Count("vmap with a stated schedule");
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fuzz/whole_program_laws.h"
+#include "ir/walk.h"
 #include "ricci/lax.hpp"
 
 namespace ricci::testing {
@@ -86,13 +87,23 @@ Complaint CheckCalls(ricci_ctx* ctx, const Program& f, const RunResult& both, st
   return Text(both.calls.size(), " calls with an effect in jvp and reverse mode together, it must be ", want.size());
 }
 
+// Does a derivative round to 4 bits? A cotangent below a quarter is zero there, so it is not linear.
+bool HasCoarseTangents(const Program& p) {
+  for (const ir::Program* f : ir::NestedFirst(*ir::FromAbi(p.get()))) {
+    for (uint32_t v = 0; v < f->values.size(); ++v) {
+      if (f->constant(v) == nullptr && f->type(v).dtype == RICCI_F4E2M1FN) return true;
+    }
+  }
+  return false;
+}
+
 double Number(const RunResult& r, size_t i) { return ReadFloat(DType::kF64, r.arrays[i].data()); }
 
 }  // namespace
 
 Complaint CheckDot(ricci_ctx* ctx, const Program& f, Dice&, uint64_t seed, LawCounts& counts) {
   // Its derivative rounds tangents, and flushes them to zero if it has few exponent bits: it is not linear.
-  if (RowsOf(f).contains("reduce_precision")) return {};
+  if (RowsOf(f).contains("reduce_precision") || HasCoarseTangents(f)) return {};
   const Program both = BothSides(ctx, f, FloatingOf(ParamsOf(ctx, f.get())));
   const std::vector<Bytes> inputs = DrawInputs(ctx, both.get(), seed, /*special=*/false);
   Reference reference(ctx, both, inputs, counts.loops, Rounding::kAll);

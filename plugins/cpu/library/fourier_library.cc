@@ -11,8 +11,9 @@
 // flows (f32, 32 to 128 points a side) took 1.9 to 2.8 times JAX's time and take 0.2 to 0.4; gradients take 0.35 to
 // 0.5. Lengths with prime factors above 7 (34 programs) took up to 4 times JAX's time to run, and up to 2.5 times XLA's
 // to compile. They take at most 0.84 of both, but for one line of 1009 reals (1.1). All on one thread of a shared AMD
-// EPYC. Real lines of 31 to 134 elements and flows of 11 and 13 points a side took 0.7 to 5.8 times XLA's time to
-// compile as kernels, and take 0.15 to 0.5 as calls.
+// EPYC. Flows of 11 and 13 points a side took 0.7 to 1.03 times XLA's time to compile as kernels, and take 0.16 to 0.29
+// as calls. Few lines stay kernels, though those of 31 to 134 real elements take 0.8 to 5.8 times XLA's time to
+// compile.
 #include "cpu/library/fourier_library.h"
 
 #include <algorithm>

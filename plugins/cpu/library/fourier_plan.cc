@@ -117,12 +117,9 @@ void SetArrays(const Sizes& s, Fourier& f) {
   f.lines.out = ArrayOf(f.kind == FftKind::kToReal, s.out, f.inner);
 }
 
-bool AreMany(const Sizes& s, const Fourier& f) {
-  const int64_t all = f.batch * f.inner;
-  return all >= kFewest && all * s.n >= kSmallest;
-}
 bool SetLines(const Sizes& s, Fourier& f) {
-  if (!SetLength(s.complex, f.lines, f.of_lines)) return false;
+  const int64_t all = f.batch * f.inner;
+  if (all < kFewest || all * s.n < kSmallest || !SetLength(s.complex, f.lines, f.of_lines)) return false;
   SetArrays(s, f);
   if (f.inner == 1) std::swap(f.inner, f.batch);
   const int64_t wanted = std::max<int64_t>(kTaskElements / s.n / kFftVector, 1) * kFftVector;
@@ -159,13 +156,6 @@ bool SetLine(const Sizes& s, Fourier& f) {
   }
   f.tasks = f.batch;
   return true;
-}
-
-// Lines that are few and of no matrix leave lanes of their vectors empty: still quicker than JAX's, and a kernel of
-// their own would take most of the time to compile.
-bool SetLineOrLines(const Sizes& s, Fourier& f) {
-  if (AreMany(s, f) && SetLines(s, f)) return true;
-  return SetLine(s, f) || (s.n >= kShortest && SetLines(s, f));
 }
 
 bool SetPlane(const Sizes& s, int64_t rows, Fourier& f) {
@@ -243,7 +233,7 @@ bool PlanFourier(const ricci_op* op, Fourier& f) {
   f.lines.scale = f.lines.inverse ? 1 / static_cast<double>(s.n) : 1;
   f.in_size = s.in * f.inner * (f.kind == FftKind::kFromReal ? 1 : 2);
   f.out_size = s.out * f.inner * (f.kind == FftKind::kToReal ? 1 : 2);
-  if (!(line ? SetLineOrLines(s, f) : SetPlane(s, lengths[0], f))) return false;
+  if (!(line ? SetLines(s, f) || SetLine(s, f) : SetPlane(s, lengths[0], f))) return false;
   for (int64_t k = 0; halves && k <= s.complex / 2; ++k) f.turns.Add(k, s.n);
   const double all =
       static_cast<double>(f.batch * f.inner) * static_cast<double>(s.n) * static_cast<double>(line ? 1 : lengths[0]);
