@@ -91,7 +91,7 @@ TEST(Fourier, ProgramsAgreeWithTheInterpreter) {
                           {{2}, {17}, {16}, true},
                           {{2}, {25}, {3}, false},
                           {{16}, {67}, {}, true},
-                          {{}, {67}, {}, false},  // few lines, not split as matrices
+                          {{}, {67}, {}, true},  // by a convolution, whose transforms are calls
                           {{}, {45}, {}, true},
                           {{}, {31}, {}, false}}) {
     ExpectAgreement(s, {"FFT", "IFFT", "RFFT", "IRFFT"});
