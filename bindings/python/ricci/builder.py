@@ -56,10 +56,9 @@ def _attribute(primitive, name, value, keep):
 class Builder:
     """`params`: the (dtype, shape) of each parameter; their values are in `self.params`."""
 
-    _handle = None  # where the arguments of __init__ are refused
+    _handle, _owned = None, False  # until there is one, and where the arguments of __init__ are refused
 
     def __init__(self, context, name, params):
-        self._handle, self._owned = None, False
         self.context = given.instance("Builder", "context", context, Context)
         name, params = given.text("Builder", "name", name), given.items("Builder", "params", params, "types")
         for i, param in enumerate(params):

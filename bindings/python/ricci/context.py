@@ -38,10 +38,10 @@ class Context:
     those of plugins (`**{"cuda.arch": "sm_90a"}`), all set before any plugin is added.
     """
 
-    _handle, streams = None, {}  # where the arguments of __init__ are refused
+    _handle, streams = None, {}  # until there are some, and where the arguments of __init__ are refused
 
     def __init__(self, plugins=(), **options):
-        self._handle, self._types, self._shapes, self._primitives = None, {}, {}, {}
+        self._types, self._shapes, self._primitives = {}, {}, {}
         self.names_libraries = False  # the host, where the compiler of the plugin cuda may be
         self.rows, self.executables = {}, collections.OrderedDict()  # of primitives by name; of programs that were run
         self.streams = {}  # by device: those in which arrays are handed over, one thread at a time
