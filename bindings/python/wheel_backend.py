@@ -102,8 +102,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     base = f"{project['name']}-{project['version']}"
     name = f"{base}-{_tag()}.whl"
     wheel = _Wheel(pathlib.Path(wheel_directory) / name)
-    for path in sorted((HERE / "ricci").glob("*.py")):
-        wheel.add(f"ricci/{path.name}", path.read_bytes())
+    for path in sorted((HERE / "ricci").rglob("*.py")):
+        wheel.add(str(path.relative_to(HERE)), path.read_bytes())
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for library in sorted(libraries(prefix, folder)):

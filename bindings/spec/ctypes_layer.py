@@ -1,4 +1,4 @@
-"""bindings/python/ricci/_abi.py: the ctypes form of what a host needs of the C ABI.
+"""bindings/python/ricci/abi/_abi.py: the ctypes form of what a host needs of the C ABI.
 
 Constants, structs and signatures. Every pointer is a c_void_p: ctypes takes arrays, byref and addresses for it, and no
 call pays for a cast.
@@ -57,4 +57,4 @@ def generated(spec):
 
 
 def outputs(spec):
-    return {"bindings/python/ricci/_abi.py": generated(spec)}
+    return {"bindings/python/ricci/abi/_abi.py": generated(spec)}

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import ricci
-from ricci import _native
+from ricci.calls import native
 
 LEAVES = (1, 10, 100, 300)
 
@@ -56,7 +56,7 @@ def main():
     options.add_argument("--rounds", type=int, default=15)
     options.add_argument("--elements", type=int, default=8, help="of each array")
     given = options.parse_args()
-    print(f"calls by {'ctypes: ' + _native.WHY_NOT if _native.WHY_NOT else 'the extension'}")
+    print(f"calls by {'ctypes: ' + native.WHY_NOT if native.WHY_NOT else 'the extension'}")
     for n in LEAVES:
         calls, best = calls_of(n, given.elements), {}
         for _ in range(given.rounds + 1):  # the first one compiles

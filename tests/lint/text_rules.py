@@ -12,13 +12,13 @@ import source_tree
 MAX_LINES = 800  # of pages and scripts; of code:
 MAX_CODE_LINES, MAX_TEST_LINES = 400, 600
 MAX_FILES = 40
-# Folders with one file for each primitive, public header or module, of which the alphabet is the right order; tests.
-LISTS = {"plugins/lax", "bindings/cpp/ricci", "bindings/python/ricci"}
+# Folders with one file for each primitive or public header, of which the alphabet is the right order; tests.
+LISTS = {"plugins/lax", "bindings/cpp/ricci"}
 # Written by programs; their length depends on the rows and on the declarations of the ABI.
 PRINTED = {"PRIMITIVES.md", "REFERENCE.md", "layout.c", "abi.rs", "functions.rs", "table.rs", "layout.rs",
            "LowLevel.jl", "_abi.py", "plugin_forwarders.c", "api_table.h"}
 TEXT = source_tree.CODE | {".cmake", ".py", ".sh", ".md", ".rs", ".toml", ".txt", ".in", ".jl"}
-SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "Cargo.toml", "lib.rs", "meson.build", "run.sh"}
+SHARED_NAMES = {"README.md", "SOURCE.md", "CMakeLists.txt", "Cargo.toml", "__init__.py", "lib.rs", "meson.build", "run.sh"}
 # These folders may have files of equal names: a public header, the functions behind it and their tests share a name.
 FACES = (("include", "ricci"), ("src", "api"), ("tests", "api"))
 # Written in two parts so that this file does not find itself.

@@ -44,9 +44,9 @@ import sys
 import numpy as np
 import ricci
 import ricci.numpy as rnp
-from ricci import _native
+from ricci.calls import native
 
-assert _native.IS_THERE, _native.WHY_NOT
+assert native.IS_THERE, native.WHY_NOT
 slope = ricci.jit(ricci.vmap(ricci.grad(lambda x: rnp.sin(x) * x)))(np.arange(3, dtype=np.float32))
 x = np.arange(3)
 np.testing.assert_allclose(slope, np.sin(x) + x * np.cos(x), rtol=1e-5)

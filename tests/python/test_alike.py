@@ -10,8 +10,8 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import ricci  # noqa: E402
 from jax import lax  # noqa: E402
-from ricci import jax_packages  # noqa: E402
-from ricci.jax_alike import Keys  # noqa: E402
+from ricci.jax import package_rules  # noqa: E402
+from ricci.jax.alike import Keys  # noqa: E402
 
 from test_import import near  # noqa: E402
 
@@ -69,7 +69,7 @@ class MadeOnce(unittest.TestCase):
             one = lambda a: lax.scaled_dot(a.transpose(0, 2, 1), a, lhs_scale=scales.transpose(0, 2, 1),  # noqa: E731
                                            rhs_scale=scales).astype(jnp.float32)
             return sum(map(one, (x, x + 1, x + 2)))
-        with mock.patch.object(jax_packages, "_implementation", side_effect=jax_packages._implementation) as made:
+        with mock.patch.object(package_rules, "_implementation", side_effect=package_rules._implementation) as made:
             ours = ricci.from_jax(f, x)
         near(ours(x), jax.jit(f)(x))
         self.assertEqual(made.call_count, 1)

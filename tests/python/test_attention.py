@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import ricci
 import ricci.numpy as rnp
-from ricci import nn_attention
+from ricci.nn import attention
 
 _draws = np.random.default_rng(1)
 
@@ -103,7 +103,7 @@ class Attention(unittest.TestCase):
 
     def test_every_function_is_called(self):
         text = open(__file__).read()
-        self.assertEqual([n for n in nn_attention.__all__ if f"nn.{n}(" not in text], [])
+        self.assertEqual([n for n in attention.__all__ if f"nn.{n}(" not in text], [])
 
 
 if __name__ == "__main__":

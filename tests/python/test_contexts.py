@@ -99,7 +99,7 @@ class Tracebacks(unittest.TestCase):
             found = self.lines(lambda: rnp.add(np.ones(3), np.ones(4)))
         finally:
             ricci.show_all_frames(False)
-        self.assertIn("ricci", [folder for folder, _ in found])
+        self.assertIn("tracing", [folder for folder, _ in found])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from jax import lax  # noqa: E402
 from jax.custom_derivatives import SymbolicZero  # noqa: E402
 from jax.experimental.ode import odeint  # noqa: E402
 from jax.scipy import special  # noqa: E402
-from ricci import jax_program, jax_rules, program  # noqa: E402
+from ricci.abi import program
+from ricci.jax import jaxpr, traced_rules  # noqa: E402
 
 from test_import import near  # noqa: E402
 
@@ -252,8 +253,8 @@ class Work(unittest.TestCase):
     """Imports are as much work as traces, counted: equations walked, rules traced, programs hashed."""
 
     def walked(self, fn):
-        with mock.patch.object(jax_program.Importer, "equation", autospec=True,
-                               side_effect=jax_program.Importer.equation) as equation:
+        with mock.patch.object(jaxpr.Importer, "equation", autospec=True,
+                               side_effect=jaxpr.Importer.equation) as equation:
             ricci.from_jax(fn, X)
         return equation.call_count
 
@@ -288,12 +289,12 @@ class Work(unittest.TestCase):
                 if any(flags[i] for i in refused):
                     raise TypeError("refused")
                 return flags
-            found = jax_rules._traced_with_most(trace, [True] * 64, may_refuse=True)
+            found = traced_rules._traced_with_most(trace, [True] * 64, may_refuse=True)
             self.assertEqual(found, [i not in refused for i in range(64)])
             self.assertEqual(found, traced[-1])
             self.assertLess(len(traced), 8 * len(refused) + 1)
         with self.assertRaisesRegex(TypeError, "refused"):
-            jax_rules._traced_with_most(lambda flags: trace([True] * 64), [True] * 8, may_refuse=True)
+            traced_rules._traced_with_most(lambda flags: trace([True] * 64), [True] * 8, may_refuse=True)
 
 
 if __name__ == "__main__":

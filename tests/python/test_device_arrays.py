@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 import ricci
-from ricci import dlpack_tensor as dlpack
+from ricci.abi import dlpack_tensor as dlpack
 
 DOUBLE = "program double(%x: f32[4]) { %y: f32[4] = add(%x, %x) return %y }"
 BUILD = pathlib.Path(os.environ["RICCI_PREFIX"])
@@ -57,7 +57,7 @@ class NvidiasPackages(unittest.TestCase):
         return done.stdout.split()
 
     def test_folders(self):
-        found = self.run_python("from ricci._nvidia import library_folders\nprint(*library_folders())")
+        found = self.run_python("from ricci.abi.nvidia import library_folders\nprint(*library_folders())")
         ours = [f"{self.folder.name}/nvidia/{package}/lib" for package in ("cuda_nvrtc", "cu13")]
         self.assertEqual([folder for folder in found if folder.startswith(self.folder.name)], ours)
 

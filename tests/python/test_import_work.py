@@ -12,7 +12,7 @@ os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
 import jax  # noqa: E402
 import ricci  # noqa: E402
 from jax._src.interpreters import partial_eval  # noqa: E402
-from ricci import jax_program  # noqa: E402
+from ricci.jax import jaxpr  # noqa: E402
 
 import jax_functions  # noqa: E402
 from shares import share  # noqa: E402
@@ -44,7 +44,7 @@ class Work(unittest.TestCase):
     def is_bounded(self, fn, args):
         bound, run = FACTOR * traced_by_jax(fn, args) + FEW, lambda: ricci.from_jax(fn, *args)
         self.assertLessEqual(traced(run), bound)
-        self.assertLessEqual(counted(jax_program.Importer, "equation", run), bound)
+        self.assertLessEqual(counted(jaxpr.Importer, "equation", run), bound)
 
     def check(self, group):
         for name, fn, args in share(jax_functions.GROUPS[group]()):

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import ricci
 from jax._src import core
-from ricci.jax_attributes import RENAMED
-from ricci.jax_control import RULES
-from ricci.jax_program import NOTHING
+from ricci.jax.attributes import RENAMED
+from ricci.jax.control import RULES
+from ricci.jax.jaxpr import NOTHING
 
 import linear_algebra_functions as linear_algebra
 from primitives_left_out import LEFT_OUT

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import ricci
 import ricci.numpy as rnp
-from ricci import _native, compiling
+from ricci.calls import native
+from ricci.transforms import compiling
 
 HERE = pathlib.Path(__file__).parent
 X = np.array([0.5, 1.5, -0.25], np.float32)
@@ -65,7 +66,7 @@ class Outcomes(unittest.TestCase):
         self.assertNotEqual(some, others)
 
     def test_why_there_is_none(self):
-        code = "import ricci._native as n; print(n.IS_THERE, n.WHY_NOT)"
+        code = "import ricci.calls.native as n; print(n.IS_THERE, n.WHY_NOT)"
         for calls, text in (("", "True None"), ("ctypes", "False RICCI_PYTHON_CALLS=ctypes is set")):
             environment = {**os.environ, "RICCI_PYTHON_CALLS": calls}
             found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -224,7 +225,7 @@ class Memory(unittest.TestCase):
     def test_a_context_with_programs_is_collected(self):
         context = ricci.Context()
         for _ in range(3):
-            ricci.tracing.evaluate(lambda: rnp.add(X, 1), context)
+            ricci.tracing.trace.evaluate(lambda: rnp.add(X, 1), context)
         gone = weakref.ref(context)
         del context
         gc.collect()

@@ -23,7 +23,7 @@ ARRAYS = {n: np.asarray(a).astype(WIDE.get(str(np.asarray(a).dtype), np.asarray(
           for n, a in numpy_cases.ARRAYS.items() if n not in numpy_cases.STATIC}
 FIXED = {n: numpy_cases.ARRAYS[n] for n in numpy_cases.STATIC}
 # Their integers are elements of results, not sizes.
-OF_INTEGERS = "ricci.numpy_elementwise", "ricci.numpy_choices", "ricci.numpy_reductions"
+OF_INTEGERS = "ricci.numpy.elementwise", "ricci.numpy.choices", "ricci.numpy.reductions"
 
 
 def _with_long_numbers(text):

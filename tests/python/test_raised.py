@@ -10,7 +10,7 @@ import unittest.mock
 import numpy as np
 import ricci
 import ricci.numpy as rnp
-from ricci.batching import add_batching_rule
+from ricci.abi.batching_rules import add_batching_rule
 
 X = np.ones(3, np.float32)
 

@@ -28,7 +28,7 @@ class Limits(unittest.TestCase):
             LONG(X)
         with ricci.limits(timeout=0), self.assertRaises(ricci.DeadlineExceeded):
             LONG(X)
-        self.assertIsNone(ricci.runs.current_limits())
+        self.assertIsNone(ricci.abi.runs.current_limits())
 
     def test_cancel(self):
         cancel = ricci.Cancel()

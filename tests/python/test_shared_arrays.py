@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import ricci
 import ricci.numpy as rnp
-from ricci import dlpack_tensor as dlpack
+from ricci.abi import dlpack_tensor as dlpack
 
 N = 4096  # elements: large enough that no library copies to align them
 
@@ -45,7 +45,7 @@ class Addresses:
             f"program f(%x: f32[{N}]) {{ %y: f32[{N}] = add(%x, %x) return %y }}"))
 
     def __call__(self, x):
-        from ricci.keys import to_host
+        from ricci.calls.keys import to_host
         self.seen.append(to_host(x).ctypes.data)
         return self.executable(to_host(x))[0]
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy_cases
 import ricci
 import ricci.numpy as rnp
-from ricci import nn_attention
-from ricci.dtypes import numpy_of
+from ricci.nn import attention
+from ricci.abi.dtypes import numpy_of
 from shares import share
 
 ALL_CASES = list(numpy_cases.cases())
@@ -266,7 +266,7 @@ class Random(Agreement):
         self.assertEqual((str(ricci.random.key_dtype()), ricci.random.key_impl(random_key())), ("uint32", "threefry2x32"))
         with self.assertRaisesRegex(ValueError, "wrap_key_data: impl is 'rbg'; threefry2x32 is the only generator"):
             ricci.random.wrap_key_data(random_key(), impl="rbg")
-        self.assertEqual([n for n in ricci.nn.__all__ if n not in NN + ["one_hot", "log1mexp"] + nn_attention.__all__], [])
+        self.assertEqual([n for n in ricci.nn.__all__ if n not in NN + ["one_hot", "log1mexp"] + attention.__all__], [])
 
     def test_typed_keys_of_jax(self):
         f = ricci.jit(lambda key: ricci.random.normal(key, (3,)))

@@ -66,7 +66,7 @@ PyMODINIT_FUNC PyInit_ricci_calls(void) {
   static PyMethodDef methods[] = {
       {"setup", Setup, METH_VARARGS, "takes what the package hands over, once, before anything is made"}, {NULL}};
   static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "ricci_calls",
-                                   "Calls of compiled code; see ricci/_native.py.", -1, methods};
+                                   "Calls of compiled code; see ricci/calls/native.py.", -1, methods};
   PyObject* module = PyModule_Create(&definition);
   const bool is_whole =
       module != NULL && AddTreeType(module) && AddTargetType(module) && AddKindType(module) && AddCallerType(module);

@@ -1,6 +1,6 @@
 /* native_targets.h: a compiled program, run on arrays of NumPy that are passed by address.
  *
- * What ricci/executable.py does with ctypes. A Target keeps the executable, its context and calls that are bound and
+ * What ricci/calls/executable.py does with ctypes. A Target keeps the executable, its context and calls that are bound and
  * free; a run takes one of these, so several threads may run one Target at once. The interpreter's lock is not held
  * during a run; the arguments are, by the references of the caller.
  */

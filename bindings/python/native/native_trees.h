@@ -1,7 +1,7 @@
 /* native_trees.h: the structure of arguments or results: leaves are taken out of a value of that structure, or put in.
  *
  * A Tree is a list of nodes in preorder, each before its children, made from what `described` of the package says
- * (ricci/described.py): a tuple per node, whose first item is its kind. Classes of the user are opened and made by the
+ * (ricci/calls/described.py): a tuple per node, whose first item is its kind. Classes of the user are opened and made by the
  * functions of Python that they were registered with.
  */
 #ifndef RICCI_PYTHON_NATIVE_TREES_H

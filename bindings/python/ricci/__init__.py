@@ -1,29 +1,30 @@
 """Ricci in Python: traced functions, their derivatives and batches, and native code. See README.md."""
-from . import lax, linalg, nn, numpy, random, tree
-from ._library import Cancelled, DeadlineExceeded, Error
-from .batch import vmap
-from .branching import cond, switch
-from .builder import Builder, DType
-from .closing import ShapeDtypeStruct
-from .compiling import eval_shape, jit
-from .context import Context, add_plugin, default_context, set_default_context
-from .custom_batching import custom_vmap
-from .custom_rules import custom_jvp, custom_vjp
-from .derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient,
-                          value_and_grad, vjp)
-from .device_array import Array, asarray, from_dlpack
-from .executable import Executable
-from .frames import show_all_frames
-from .function import Function, load
-from .host_callbacks import debug_callback, debug_print, io_callback, pure_callback
-from .loops import fori_loop, scan, while_loop
-from .program import Program
-from .python_rows import check_primitive, primitive
-from .runs import Cancel, Span, limits
-from .scans import associative_scan, map
-from .solves import custom_linear_solve, custom_root
-from .tracing import bind
-from .value import TracingError, Value
+from . import lax, nn, numpy, random, tree
+from .abi.builder import Builder, DType
+from .abi.context import Context, add_plugin, default_context, set_default_context
+from .abi.device_array import Array, asarray, from_dlpack
+from .abi.library import Cancelled, DeadlineExceeded, Error
+from .abi.program import Program
+from .abi.runs import Cancel, Span, limits
+from .calls.executable import Executable
+from .calls.frames import show_all_frames
+from .numpy import linalg
+from .numpy.scans import associative_scan, map
+from .tracing.closing import ShapeDtypeStruct
+from .tracing.python_rows import check_primitive, primitive
+from .tracing.trace import bind
+from .tracing.value import TracingError, Value
+from .transforms.batch import vmap
+from .transforms.branching import cond, switch
+from .transforms.compiling import eval_shape, jit
+from .transforms.custom_batching import custom_vmap
+from .transforms.custom_rules import custom_jvp, custom_vjp
+from .transforms.derivatives import (checkpoint, checkpoint_name, grad, hessian, jacfwd, jacrev, jvp, linearize,
+                                     stop_gradient, value_and_grad, vjp)
+from .transforms.function import Function, load
+from .transforms.host_callbacks import debug_callback, debug_print, io_callback, pure_callback
+from .transforms.loops import fori_loop, scan, while_loop
+from .transforms.solves import custom_linear_solve, custom_root
 
 __version__ = "0.1.0"
 __all__ = """
@@ -35,15 +36,19 @@ __all__ = """
     stop_gradient switch tree value_and_grad vjp vmap while_loop
 """.split()
 
+for _class in (Array, Builder, Cancel, Cancelled, Context, DType, DeadlineExceeded, Error, Executable, Function, Program,
+               ShapeDtypeStruct, Span, TracingError, Value):
+    _class.__module__ = __name__  # tracebacks and `repr` name what users write
+
 
 def __getattr__(name):
     """What needs JAX is imported on first use."""
     if name not in ("from_jax", "missing"):
         raise AttributeError(f"module 'ricci' has no attribute {name!r}")
     try:
-        from . import jax_import
+        from .jax import importing
     except ModuleNotFoundError as error:
         if error.name != "jax":
             raise
         raise ModuleNotFoundError(f"ricci.{name} needs JAX: pip install jax==0.10.2", name="jax") from None
-    return getattr(jax_import, name)
+    return getattr(importing, name)

@@ -5,7 +5,7 @@ It is next to the libraries of the package, or in $RICCI_PREFIX.
 import os
 import sys
 
-from ._places import find
+from .abi.installation import find
 
 
 def main():

@@ -7,9 +7,9 @@ Python keeps for itself end in `_` (and_, or_, not_). `help(ricci.lax.dot_genera
 import inspect
 import keyword
 
-from .context import default_context
-from .rows import rows_of
-from .tracing import bind, current
+from .abi.context import default_context
+from .tracing.rows import rows_of
+from .tracing.trace import bind, current
 
 
 def _context():

@@ -1,0 +1,1 @@
+"""From JAX: functions as programs of Ricci."""

@@ -1,0 +1,1 @@
+"""Functions under construction: values, traces, and what operands and numbers become."""

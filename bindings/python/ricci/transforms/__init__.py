@@ -1,0 +1,1 @@
+"""Transformations of functions, and the primitives that hold programs."""
