@@ -85,7 +85,7 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
 uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
   uint64_t sum = 0;
   std::vector<uint64_t> runs_within(plan.steps.size(), 1);  // of a loop or branch
-  std::vector<uint64_t> of_kernel;  // each is computed once, however often the plan runs it
+  std::vector<uint64_t> of_kernel;                          // each is computed once, however often the plan runs it
   for (const Kernel& k : kernels) of_kernel.push_back(CountFlops(k.View()));
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     const ricci_plan_step& step = plan.steps[s];

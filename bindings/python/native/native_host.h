@@ -1,8 +1,8 @@
 /* native_host.h: what the extension takes from the interpreter, from NumPy and from the library that ctypes has opened.
  *
  * The extension links neither libricci nor NumPy: `setup` gets addresses of functions and objects from the package
- * (ricci/calls/native.py), once, and everything else only reads them. So there is one copy of the library in the process,
- * and one file serves every Python from 3.11 on (the stable ABI) and NumPy 1 and 2.
+ * (ricci/calls/native.py), once, and everything else only reads them. So there is one copy of the library in the
+ * process, and one file serves every Python from 3.11 on (the stable ABI) and NumPy 1 and 2.
  *
  * Rule of all files here: an unusual case is not an error. The function says so (`kUnusual`), and the call is made
  * again by the Python code of the package, which takes it or raises the message for it.

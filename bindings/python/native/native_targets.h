@@ -1,7 +1,7 @@
 /* native_targets.h: a compiled program, run on arrays of NumPy that are passed by address.
  *
- * What ricci/calls/executable.py does with ctypes. A Target keeps the executable, its context and calls that are bound and
- * free; a run takes one of these, so several threads may run one Target at once. The interpreter's lock is not held
+ * What ricci/calls/executable.py does with ctypes. A Target keeps the executable, its context and calls that are bound
+ * and free; a run takes one of these, so several threads may run one Target at once. The interpreter's lock is not held
  * during a run; the arguments are, by the references of the caller.
  */
 #ifndef RICCI_PYTHON_NATIVE_TARGETS_H

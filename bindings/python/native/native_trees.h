@@ -1,8 +1,8 @@
 /* native_trees.h: the structure of arguments or results: leaves are taken out of a value of that structure, or put in.
  *
  * A Tree is a list of nodes in preorder, each before its children, made from what `described` of the package says
- * (ricci/calls/described.py): a tuple per node, whose first item is its kind. Classes of the user are opened and made by the
- * functions of Python that they were registered with.
+ * (ricci/calls/described.py): a tuple per node, whose first item is its kind. Classes of the user are opened and made
+ * by the functions of Python that they were registered with.
  */
 #ifndef RICCI_PYTHON_NATIVE_TREES_H
 #define RICCI_PYTHON_NATIVE_TREES_H

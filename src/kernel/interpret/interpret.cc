@@ -22,11 +22,7 @@ class PlanMachine {
  public:
   PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
               const ricci_run_args& a)
-      : p_(p),
-        kernels_(kernels),
-        a_(a),
-        stop_{a.cancel, a.deadline_ns},
-        decoded_(n_kernels) {}
+      : p_(p), kernels_(kernels), a_(a), stop_{a.cancel, a.deadline_ns}, decoded_(n_kernels) {}
 
   absl::Status Run(HostStop* ended) {
     FindAddresses();

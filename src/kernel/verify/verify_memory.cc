@@ -28,10 +28,7 @@ struct Life {
 class MemoryChecker {
  public:
   MemoryChecker(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts)
-      : plan_(plan),
-        kernels_(kernels),
-        facts_(facts),
-        lives_(plan.buffers.size()) {}
+      : plan_(plan), kernels_(kernels), facts_(facts), lives_(plan.buffers.size()) {}
 
   absl::Status Run() {
     FindLives();
@@ -59,7 +56,7 @@ class MemoryChecker {
     }
     for (Life& life : lives_) {
       if (!life.known()) continue;
-      const StepSpan all = WidenedOverLoops(plan_.steps, {life.first, life.last});
+      const StepInterval all = WidenedOverLoops(plan_.steps, {life.first, life.last});
       life = {all.first, all.last};
     }
   }

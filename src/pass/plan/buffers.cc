@@ -38,7 +38,7 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
   }
   for (Life& life : lives) {
     if (life.first == ~0u) continue;
-    const kernel::StepSpan all = kernel::WidenedOverLoops(plan.steps, {life.first, life.last});
+    const kernel::StepInterval all = kernel::WidenedOverLoops(plan.steps, {life.first, life.last});
     life.first = all.first, life.last = all.last;
   }
   return lives;

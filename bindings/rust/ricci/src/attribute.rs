@@ -1,4 +1,5 @@
 //! An attribute of an equation, and how the ABI has it.
+use crate::abi_data::view;
 use crate::program::Program;
 use crate::types::DType;
 use ricci_sys as sys;
@@ -75,8 +76,7 @@ impl Attribute {
     }
     /// As the ABI has it; `slots` are its programs. It borrows from both.
     pub(crate) fn raw(&self, slots: &[*mut sys::ricci_program]) -> sys::ricci_attr {
-        let name = sys::ricci_str { ptr: self.name.as_ptr() as *const _, len: self.name.len() };
-        let mut a = sys::ricci_attr { name, kind: 0, count: 1, i: 0, f: 0.0, data: ptr::null() };
+        let mut a = sys::ricci_attr { name: view(self.name), kind: 0, count: 1, i: 0, f: 0.0, data: ptr::null() };
         let list = |kind, data: *const c_void, n: usize| (kind, data, n as u32);
         let (kind, data, count) = match &self.data {
             Data::Int(x) => {

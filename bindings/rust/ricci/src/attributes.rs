@@ -1,4 +1,5 @@
 //! The attributes of an operation, and the operation as lowerings see it.
+use crate::abi_data::{lent, text};
 use crate::context::Context;
 use crate::error::Result;
 use crate::program::Program;
@@ -50,7 +51,7 @@ pub struct Attributes<'a> {
 }
 impl std::fmt::Debug for Attributes<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.list.iter().map(|a| crate::error::text(a.name))).finish()
+        f.debug_list().entries(self.list.iter().map(|a| text(a.name))).finish()
     }
 }
 impl<'a> Attributes<'a> {
@@ -59,7 +60,7 @@ impl<'a> Attributes<'a> {
         Attributes { list: lent(op.attrs, op.n_attrs), context: op.ctx }
     }
     fn find(&self, name: &str) -> &sys::ricci_attr {
-        let found = self.list.iter().find(|a| crate::error::text(a.name) == name);
+        let found = self.list.iter().find(|a| text(a.name) == name);
         let why = "that it does not declare, or that is left out: ask `has` for one that may be";
         found.unwrap_or_else(|| panic!("the primitive asks for an attribute `{}` {}", name, why))
     }
@@ -75,7 +76,7 @@ impl<'a> Attributes<'a> {
     }
     /// Whether an attribute that may be left out is there.
     pub fn has(&self, name: &str) -> bool {
-        self.list.iter().any(|a| crate::error::text(a.name) == name)
+        self.list.iter().any(|a| text(a.name) == name)
     }
     /// A number.
     ///
@@ -124,17 +125,6 @@ impl<'a> Attributes<'a> {
             let context = Context::from_borrowed(self.context);
             handles.iter().map(|f| Program::from_owned(sys::ricci_program_retain(*f), context.clone())).collect()
         }
-    }
-}
-
-/// What the core lends to a rule: `n` elements.
-///
-/// SAFETY: they are there for `'a`.
-pub(crate) unsafe fn lent<'a, T>(data: *const T, n: u32) -> &'a [T] {
-    if n == 0 {
-        &[]
-    } else {
-        std::slice::from_raw_parts(data, n as usize)
     }
 }
 

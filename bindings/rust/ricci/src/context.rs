@@ -1,7 +1,5 @@
 //! The context: the root of everything.
-#[cfg(not(feature = "plugin"))]
-#[cfg(not(feature = "plugin"))]
-use crate::context_options::ContextOptions;
+use crate::abi_data::header;
 use crate::error::{check, Error, Result};
 use crate::types::{DType, Type};
 use ricci_sys as sys;
@@ -17,44 +15,7 @@ pub struct Context {
 unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
-#[cfg(not(feature = "plugin"))]
-extern "C" {
-    fn ricci_plugin_query_lax(
-        host: *const sys::ricci_host_info,
-        out: *mut *const sys::ricci_plugin,
-    ) -> *mut sys::ricci_status;
-    #[cfg(feature = "cpu")]
-    fn ricci_plugin_query_cpu(
-        host: *const sys::ricci_host_info,
-        out: *mut *const sys::ricci_plugin,
-    ) -> *mut sys::ricci_status;
-}
-
 impl Context {
-    #[cfg(not(feature = "plugin"))]
-    /// A context with the built-in primitives and, with the feature `cpu`, the LLVM backend.
-    pub fn new() -> Result<Context> {
-        Context::with(&ContextOptions::default())
-    }
-    #[cfg(not(feature = "plugin"))]
-    /// The same with options, which are set before any plugin is added, and with more plugins. Errors: an option that is
-    /// not known or has another form, and what a plugin refuses, a value of its own option among that.
-    pub fn with(given: &ContextOptions<'_>) -> Result<Context> {
-        let mut c = Context::bare()?;
-        for (key, value) in given.options {
-            c.config(key, value)?;
-        }
-        // SAFETY: both are entries of plugins that are linked into this process; for the others `AddedPlugin` was told.
-        unsafe {
-            c.add_plugin(ricci_plugin_query_lax)?;
-            #[cfg(feature = "cpu")]
-            c.add_plugin(ricci_plugin_query_cpu)?;
-            for plugin in given.plugins {
-                plugin.add_to(&mut c)?;
-            }
-        }
-        Ok(c)
-    }
     /// A context with the reference backend and no plugin.
     pub fn bare() -> Result<Context> {
         let mut raw = ptr::null_mut();
@@ -125,9 +86,4 @@ impl Drop for Context {
     fn drop(&mut self) {
         unsafe { sys::ricci_context_release(self.raw) }
     }
-}
-
-/// The header of a struct of the ABI as this crate knows it.
-pub(crate) fn header<T>() -> sys::ricci_hdr {
-    sys::ricci_hdr { size: std::mem::size_of::<T>() as u32, flags: 0, next: ptr::null() }
 }

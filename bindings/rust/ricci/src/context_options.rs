@@ -1,4 +1,4 @@
-//! What a context is made with: options, and plugins beside the built-in ones.
+//! Contexts with the built-in primitives, and what they are made with: options, and plugins beside the built-in ones.
 use crate::context::Context;
 use crate::error::Result;
 use ricci_sys as sys;
@@ -47,10 +47,47 @@ impl AddedPlugin {
     }
     /// # Safety
     /// No other clone of the context may be in use meanwhile.
-    pub(crate) unsafe fn add_to(&self, context: &mut Context) -> Result<()> {
+    unsafe fn add_to(&self, context: &mut Context) -> Result<()> {
         match &self.0 {
             Source::Entry(query) => context.add_plugin(*query),
             Source::File(path) => context.load_plugin(path),
         }
+    }
+}
+
+extern "C" {
+    fn ricci_plugin_query_lax(
+        host: *const sys::ricci_host_info,
+        out: *mut *const sys::ricci_plugin,
+    ) -> *mut sys::ricci_status;
+    #[cfg(feature = "cpu")]
+    fn ricci_plugin_query_cpu(
+        host: *const sys::ricci_host_info,
+        out: *mut *const sys::ricci_plugin,
+    ) -> *mut sys::ricci_status;
+}
+
+impl Context {
+    /// A context with the built-in primitives and, with the feature `cpu`, the LLVM backend.
+    pub fn new() -> Result<Context> {
+        Context::with(&ContextOptions::default())
+    }
+    /// The same with options, which are set before any plugin is added, and with more plugins. Errors: an option that is
+    /// not known or has another form, and what a plugin refuses, a value of its own option among that.
+    pub fn with(given: &ContextOptions<'_>) -> Result<Context> {
+        let mut c = Context::bare()?;
+        for (key, value) in given.options {
+            c.config(key, value)?;
+        }
+        // SAFETY: both are entries of plugins that are linked into this process; for the others `AddedPlugin` was told.
+        unsafe {
+            c.add_plugin(ricci_plugin_query_lax)?;
+            #[cfg(feature = "cpu")]
+            c.add_plugin(ricci_plugin_query_cpu)?;
+            for plugin in given.plugins {
+                plugin.add_to(&mut c)?;
+            }
+        }
+        Ok(c)
     }
 }

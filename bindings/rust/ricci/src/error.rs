@@ -1,4 +1,5 @@
 //! What failed: the status of the core as a Rust error.
+use crate::abi_data::{text, NO_TEXT};
 use ricci_sys as sys;
 use std::fmt;
 
@@ -129,18 +130,6 @@ impl fmt::Display for Error {
     }
 }
 impl std::error::Error for Error {}
-
-/// Text that the core lends.
-pub(crate) fn text(s: sys::ricci_str) -> String {
-    if s.ptr.is_null() || s.len == 0 {
-        return String::new();
-    }
-    // SAFETY: the core gives `len` bytes at `ptr`, which live until its owner goes; they are copied here.
-    let bytes = unsafe { std::slice::from_raw_parts(s.ptr as *const u8, s.len) };
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-pub(crate) const NO_TEXT: sys::ricci_str = sys::ricci_str { ptr: std::ptr::null(), len: 0 };
 
 /// Takes a status of the core: NULL is fine.
 #[inline]

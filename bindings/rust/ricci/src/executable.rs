@@ -1,15 +1,12 @@
-//! Compiled programs, and functions that are traced and compiled when they are called.
+//! Compiled programs.
+use crate::abi_data::header;
 use crate::array::Array;
-use crate::context::{header, Context};
+use crate::context::Context;
 use crate::error::{check, Error, Result};
 use crate::program::{written, Program};
 use crate::run_control::RunOptions;
-use crate::trace::{run_traced, Value};
-use crate::tree::{Mapped, Tree};
 use crate::types::Type;
 use ricci_sys as sys;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
 use std::ptr;
 
@@ -25,11 +22,8 @@ unsafe impl Send for Executable {}
 unsafe impl Sync for Executable {}
 
 impl Executable {
-    pub(crate) fn of(f: &Program) -> Result<Executable> {
-        Executable::made(f, 0)
-    }
     /// `flags`: RICCI_COMPILE_...
-    pub(crate) fn made(f: &Program, flags: u32) -> Result<Executable> {
+    fn made(f: &Program, flags: u32) -> Result<Executable> {
         let mut raw = ptr::null_mut();
         // SAFETY: zeros are the defaults of everything but the header.
         let mut options: sys::ricci_compile_opts = unsafe { std::mem::zeroed() };
@@ -95,62 +89,13 @@ impl Drop for Executable {
     }
 }
 
-/// The types of the leaves, and the structure of the arguments.
-type Key = (Vec<Type>, Vec<usize>);
-
-/// A closure that is traced and compiled at its first call with arguments of some types; later ones run the code.
-pub struct Jit<F, R> {
-    context: Context,
-    f: F,
-    known: RefCell<HashMap<Key, (Executable, R)>>,
-}
-
-impl Context {
-    /// See [`Jit`]. The closure takes and gives trees of [`Value`]s; it is called with the same trees of [`Array`]s.
-    pub fn jit<F, R>(&self, f: F) -> Jit<F, R> {
-        Jit { context: self.clone(), f, known: RefCell::new(HashMap::new()) }
+impl Program {
+    /// Makes code for the first device, the processor if its backend is there.
+    pub fn compile(&self) -> Result<Executable> {
+        Executable::made(self, 0)
     }
-}
-
-impl<F, R> fmt::Debug for Jit<F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Jit({} compiled)", self.known.borrow().len())
-    }
-}
-impl<F, R> Jit<F, R> {
-    /// Runs the code for arguments of these types, which is made if this is the first call with them.
-    #[track_caller]
-    pub fn call<A>(&self, arguments: A) -> Result<<R as Mapped<Value, Array>>::To>
-    where
-        A: Mapped<Array, Value>,
-        F: Fn(A::To) -> R,
-        R: Mapped<Value, Array>,
-    {
-        let given = arguments.leaves();
-        let types: Vec<Type> = given.iter().map(Array::ty).collect();
-        let mut lengths = Vec::new();
-        arguments.shape_of_tree(&mut lengths);
-        let key = (types, lengths);
-        if !self.known.borrow().contains_key(&key) {
-            let made = self.traced(&arguments, &key.0)?;
-            self.known.borrow_mut().insert(key.clone(), made);
-        }
-        let known = self.known.borrow();
-        let (code, like) = &known[&key];
-        let mut results = code.run(&given.iter().collect::<Vec<_>>())?.into_iter();
-        Ok(like.map(&mut |_| results.next().expect("a result for each leaf")))
-    }
-    #[track_caller]
-    fn traced<A>(&self, arguments: &A, types: &[Type]) -> Result<(Executable, R)>
-    where
-        A: Mapped<Array, Value>,
-        F: Fn(A::To) -> R,
-        R: Tree<Value>,
-    {
-        let (builder, params) = crate::trace::Builder::new(&self.context, None, "jit", types)?;
-        let mut params = params.into_iter();
-        let given = arguments.map(&mut |_| params.next().expect("a parameter for each leaf"));
-        let out = run_traced(&builder, || (self.f)(given))?;
-        Ok((builder.finish(&out.leaves())?.compile()?, out))
+    /// Makes code whose runs may take a [`Profile`](crate::Profile), which costs some 50 ns for each step.
+    pub fn compile_profiled(&self) -> Result<Executable> {
+        Executable::made(self, sys::RICCI_COMPILE_PROFILED)
     }
 }

@@ -1,5 +1,6 @@
 //! What the rules of primitives that hold programs get: the split into what is known and what is not, and dead code.
-use crate::error::{check, text, Error, Result};
+use crate::abi_data::text;
+use crate::error::{check, Error, Result};
 use crate::program::Program;
 use crate::trace::{Builder, Tracing, Value};
 use ricci_sys as sys;
@@ -90,13 +91,4 @@ impl<'a> PartialEval<'a> {
         let next = |known: &bool| if *known { first.next() } else { last.next() };
         Ok(parts.known_results.iter().filter_map(next).collect())
     }
-}
-
-/// Flags as the core takes them.
-pub(crate) fn bytes_of_flags(flags: &[bool]) -> Vec<u8> {
-    flags.iter().map(|x| u8::from(*x)).collect()
-}
-/// Flags as the core gives them.
-pub(crate) fn flags_of(bytes: &[u8]) -> Vec<bool> {
-    bytes.iter().map(|x| *x != 0).collect()
 }

@@ -5,16 +5,12 @@
 //! numbers, so a run neither allocates nor locks. Asked for as another type, an array is an error.
 use crate::array::Element;
 use crate::attributes::Operation;
-use crate::error::{Error, Result};
-use crate::lowering_rules::called;
-use crate::rules::{guarded, Status};
 use crate::types::{self, DType, Type};
 use ricci_sys as sys;
 use std::cell::Cell;
 use std::fmt;
 use std::mem::{align_of, size_of};
 use std::ops::Range;
-use std::os::raw::c_void;
 
 type Run = dyn Fn(&LibraryCall<'_>) -> std::result::Result<(), String> + Send + Sync;
 
@@ -113,11 +109,17 @@ impl LibraryPlan {
         self.flops = n;
         self
     }
+    /// What the core asks for.
+    pub(crate) fn write(&self, out: &mut sys::ricci_library_plan) {
+        out.tasks = i64::try_from(self.tasks().max(1)).unwrap_or(i64::MAX);
+        out.flops = self.flops;
+        out.scratch_bytes = self.workspace.map_or(0, |(_, _, bytes)| bytes as u64);
+    }
     fn tasks(&self) -> usize {
         self.rows / self.rows_each + usize::from(self.rows % self.rows_each != 0)
     }
     /// What is wrong with it for results of these types.
-    fn refused(&self, results: &[Type]) -> Option<String> {
+    pub(crate) fn refused(&self, results: &[Type]) -> Option<String> {
         if self.rows_each == 0 {
             return Some("a call computes 0 rows; it must compute at least 1".to_string());
         }
@@ -140,11 +142,22 @@ const MOST_RESULTS: usize = 63;
 const WORKSPACE: usize = MOST_RESULTS; // its place among what is taken
 
 /// What the core holds of a planned operation.
-struct Planned {
+pub(crate) struct Planned {
     plan: LibraryPlan,
     operands: Vec<(Type, usize)>, // with the number of elements
     results: Vec<(Type, usize)>,
-    who: String,
+    pub(crate) who: String, // for messages
+}
+impl Planned {
+    pub(crate) fn new(plan: LibraryPlan, operation: Operation<'_>, who: String) -> Planned {
+        let counted = |types: Vec<Type>| types.into_iter().map(|t| (t.clone(), elements(&t))).collect::<Vec<_>>();
+        let (operands, results) = (counted(operation.operands), counted(operation.results));
+        Planned { plan, operands, results, who }
+    }
+    /// One call of the library.
+    pub(crate) fn run(&self, raw: &sys::ricci_launch) -> std::result::Result<(), String> {
+        (self.plan.run)(&LibraryCall { planned: self, raw, taken: Cell::new(0) })
+    }
 }
 
 /// One call of a library: the operands, its rows of the results, and its workspace, as slices.
@@ -252,50 +265,4 @@ unsafe fn cleared<'a, T: Element>(at: *mut T, n: usize) -> &'a mut [T] {
         std::ptr::write_bytes(at, 0, n);
     }
     std::slice::from_raw_parts_mut(at, n)
-}
-
-/// A table of functions, which any thread may read.
-pub(crate) struct Table(pub(crate) sys::ricci_library);
-// SAFETY: it never changes.
-unsafe impl Sync for Table {}
-pub(crate) static LIBRARY: Table = Table(sys::ricci_library {
-    hdr: sys::ricci_hdr { size: size_of::<sys::ricci_library>() as u32, flags: 0, next: std::ptr::null() },
-    plan: Some(plan),
-    launch: Some(launch),
-    drop_state: Some(drop_state),
-});
-
-unsafe extern "C" fn plan(self_: *mut c_void, op: *const sys::ricci_op, out: *mut sys::ricci_library_plan) -> Status {
-    let (lowering, call) = called(self_, op, "plan");
-    call.guarded(|| -> Result<()> {
-        let operation = Operation::of(call.op)?;
-        let plan = lowering.library(&operation).map_err(Error::refused)?;
-        if let Some(why) = plan.refused(&operation.results) {
-            return Err(Error::refused(format!("{}: {}", call.named("plan"), why)));
-        }
-        let counted = |types: Vec<Type>| types.into_iter().map(|t| (t.clone(), elements(&t))).collect::<Vec<_>>();
-        let out = &mut *out;
-        out.tasks = i64::try_from(plan.tasks().max(1)).unwrap_or(i64::MAX);
-        out.flops = plan.flops;
-        out.scratch_bytes = plan.workspace.map_or(0, |(_, _, bytes)| bytes as u64);
-        let (operands, results) = (counted(operation.operands), counted(operation.results));
-        let who = format!("{}: {}", call.primitive, call.named("launch"));
-        out.state = Box::into_raw(Box::new(Planned { plan, operands, results, who })) as *mut c_void;
-        Ok(())
-    })
-}
-
-unsafe extern "C" fn launch(state: *mut c_void, l: *const sys::ricci_launch) -> Status {
-    let planned = &*(state as *const Planned);
-    guarded(
-        || planned.who.clone(),
-        || {
-            let call = LibraryCall { planned, raw: &*l, taken: Cell::new(0) };
-            (planned.plan.run)(&call).map_err(|why| Error::refused(format!("{}: {}", planned.who, why)))
-        },
-    )
-}
-
-unsafe extern "C" fn drop_state(state: *mut c_void) {
-    crate::rules::dropped(state as *mut Planned);
 }

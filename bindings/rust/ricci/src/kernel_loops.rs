@@ -139,6 +139,10 @@ impl Kernel {
         assert!(id != 0, "the operation has no operand {}", i);
         KernelArray { kernel: self, id }
     }
+    /// The element of operand `i` at a place: one number for each of its dimensions.
+    pub fn load<'k>(&'k self, i: usize, place: &[Scalar<'k>]) -> Scalar<'k> {
+        self.operand(i).load(place)
+    }
     /// Result `i`.
     pub fn result(&self, i: usize) -> KernelArray<'_> {
         let id = unsafe { sys::ricci_kernel_result(self.raw, i as u32) };
@@ -208,6 +212,10 @@ impl Kernel {
         let i = self.made(|out| check(unsafe { sys::ricci_kernel_reduce(self.raw, by.number(), low.id, high.id, out) }));
         let x = term(i);
         self.made(|out| check(unsafe { sys::ricci_kernel_yield(self.raw, x.id, out) }))
+    }
+    /// The sum of `term(i)` over i from 0 to `n` - 1.
+    pub fn sum<'k>(&'k self, n: i64, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>) -> Scalar<'k> {
+        self.reduce(Combiner::Add, 0, n, term)
     }
     /// A prefix scan of `n` trips over as many states as `identity` has: `combine(left, right)` is associative, and made
     /// of scalar operations alone; `element(i)` gives the states of trip i; `body(i, prefixes)` takes those up to trip i,

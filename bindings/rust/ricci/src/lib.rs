@@ -22,6 +22,7 @@
 //! `trace` returns it.
 #![deny(missing_docs, missing_debug_implementations)]
 
+mod abi_data;
 mod array;
 mod attribute;
 mod attributes;
@@ -47,7 +48,9 @@ mod row_lowerings;
 mod rules;
 mod run_control;
 mod source_text;
+mod thunk;
 mod trace;
+mod traced_closures;
 mod tree;
 mod types;
 
@@ -59,13 +62,14 @@ pub use context::Context;
 pub use context_options::{AddedPlugin, ContextOptions};
 pub use control::{cond, scan, switch, while_loop, while_loop_at_most, Branch};
 pub use error::{Code, Error, Result};
-pub use executable::{Executable, Jit};
+pub use executable::Executable;
 pub use joining::{concatenate, stack};
 pub use operators::*;
 pub use program::{Program, Schedule, VmapOptions};
 pub use program_parts::Halves;
 pub use run_control::{Profile, ProfiledStep, RunOptions, Stop};
 pub use trace::Value;
+pub use traced_closures::Jit;
 pub use tree::{Mapped, Tree};
 pub use types::*;
 

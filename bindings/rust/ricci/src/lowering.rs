@@ -6,7 +6,6 @@
 use crate::array::{element_bytes, narrow_in_two_steps};
 use crate::context::Context;
 use crate::error::{check, Error, Result};
-use crate::kernel_loops::Combiner;
 use crate::types::{self, DType, Type};
 use ricci_sys as sys;
 use std::cell::RefCell;
@@ -119,10 +118,6 @@ impl Kernel {
             check(unsafe { sys::ricci_kernel_const(self.raw, dtype.0, bytes.as_ptr() as *const c_void, id) })
         })
     }
-    /// The element of operand `i` at a place: one number for each of its dimensions.
-    pub fn load<'k>(&'k self, i: usize, place: &[Scalar<'k>]) -> Scalar<'k> {
-        self.operand(i).load(place)
-    }
     /// The type of operand `i`.
     ///
     /// # Panics
@@ -131,10 +126,6 @@ impl Kernel {
         let id = unsafe { sys::ricci_kernel_array_type(self.raw, sys::ricci_kernel_operand(self.raw, i as u32)) };
         assert!(id != 0, "the operation has no operand {}", i);
         self.context.type_of(id).expect("an operand has a type of its context")
-    }
-    /// The sum of `term(i)` over i from 0 to `n` - 1.
-    pub fn sum<'k>(&'k self, n: i64, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>) -> Scalar<'k> {
-        self.reduce(Combiner::Add, 0, n, term)
     }
     /// A complex number of two numbers of f32 or of f64. In a lowering it is a number as others are; kernels hold only
     /// the parts.

@@ -3,11 +3,13 @@
 //! Shapes are broadcast as NumPy does; numbers take the element type of the value. Numbers of every kind may be to the
 //! right of a value (`x * 2`, `x * 2.0f32`), only `f64` to the left (`2.0 * x`): with `f32` there too, Rust would no
 //! longer know what `2.0` is.
+use crate::array::{element_bytes, narrow_in_two_steps};
 use crate::attribute::Attribute;
 use crate::error::Error;
-use crate::trace::{innermost, Value};
-use crate::types::{DType, Type};
+use crate::trace::{innermost, Builder, Value};
+use crate::types::{DType, Type, F32};
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::rc::Rc;
 
 /// The shape that both broadcast to.
 pub(crate) fn common(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
@@ -20,6 +22,17 @@ pub(crate) fn common(a: &[i64], b: &[i64]) -> Option<Vec<i64>> {
             _ => None,
         })
         .collect()
+}
+
+impl Builder {
+    /// A constant whose elements are all `x`.
+    #[track_caller]
+    fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
+        if narrow_in_two_steps(t.dtype) {
+            return self.splat(&F32.shape(&t.dims), x).astype(t.dtype);
+        }
+        self.constant(t, element_bytes(t.dtype, x))
+    }
 }
 
 impl Value {

@@ -4,8 +4,9 @@
 //! and code follow from that, unless it has rules of its own. A shared object of them is a crate of type `cdylib` that
 //! depends on `ricci` with the feature `plugin` (and without its default ones) and has one [`plugin!`](crate::plugin).
 //! A host can add them to its own context by [`Context::add_primitives`](crate::Context::add_primitives).
+use crate::abi_data::{empty, view};
 pub use crate::attributes::{Attributes, Kind, Operation};
-use crate::context::{header, Context};
+use crate::context::Context;
 use crate::error::{check, Result};
 pub use crate::held_programs::{Dce, PartialEval};
 pub use crate::host_library::{LibraryCall, LibraryPlan};
@@ -16,22 +17,13 @@ pub use crate::row_lowerings::{Lowering, LoweringKind};
 use crate::row_lowerings::{self, HeldLowering};
 use crate::rules::{self, Held};
 pub use crate::source_text::Source;
+use crate::thunk::{dropped, guarded};
 use ricci_sys as sys;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
-
-pub(crate) fn view(text: &str) -> sys::ricci_str {
-    sys::ricci_str { ptr: text.as_ptr() as *const c_char, len: text.len() }
-}
-/// A struct of the ABI with its size and nothing else.
-unsafe fn empty<T>() -> T {
-    let mut all = std::mem::MaybeUninit::<T>::zeroed();
-    *(all.as_mut_ptr() as *mut sys::ricci_hdr) = header::<T>();
-    all.assume_init()
-}
 
 /// Puts a rule other than a lowering into the row.
 fn set_rule(def: &mut sys::ricci_prim_def, rule: Rule) {
@@ -143,12 +135,12 @@ impl Described {
 }
 unsafe extern "C" fn attach(self_: *mut c_void, c: *mut sys::ricci_ctx) -> *mut sys::ricci_status {
     let of = &*(self_ as *const Described);
-    rules::guarded(|| format!("plugin {}: attach", of.name), || of.add_to(c))
+    guarded(|| format!("plugin {}: attach", of.name), || of.add_to(c))
 }
 unsafe extern "C" fn detach(self_: *mut c_void, c: *mut sys::ricci_ctx) {
     let of = &*(self_ as *const Described);
     let gone = of.lowerings.lock().unwrap_or_else(PoisonError::into_inner).remove(&(c as usize));
-    rules::dropped(Box::into_raw(Box::new(gone)));
+    dropped(Box::into_raw(Box::new(gone)));
 }
 /// A plugin with these rows, which lives as long as the process.
 fn described(name: &'static str, version: &'static str, given: Given) -> *const sys::ricci_plugin {

@@ -1,9 +1,7 @@
 //! Programs, and their transformations.
-use crate::context::{header, Context};
-use crate::error::{check, text, Error, Result, NO_TEXT};
-use crate::executable::Executable;
-use crate::trace::{run_traced, Builder, Value};
-use crate::tree::{Mapped, Tree};
+use crate::abi_data::{bytes_of_flags, header, text, view, NO_TEXT};
+use crate::context::Context;
+use crate::error::{check, Error, Result};
 use crate::types::Type;
 use ricci_sys as sys;
 use std::fmt;
@@ -22,20 +20,6 @@ unsafe impl Send for Program {}
 unsafe impl Sync for Program {}
 
 impl Context {
-    /// Runs `f` once on values of these types and records what it does. The types, the values and the results may be
-    /// trees (tuples, vectors, structs of `tree_struct!`), whose leaves are the parameters and results in order.
-    #[track_caller]
-    pub fn trace<S, R>(&self, name: &str, types: S, f: impl FnOnce(S::To) -> R) -> Result<Program>
-    where
-        S: Mapped<Type, Value>,
-        R: Tree<Value>,
-    {
-        let (builder, params) = Builder::new(self, None, name, &types.leaves())?;
-        let mut params = params.into_iter();
-        let given = types.map(&mut |_| params.next().expect("a parameter for each type"));
-        let out = run_traced(&builder, || f(given))?;
-        builder.finish(&out.leaves())
-    }
     /// Reads the text form.
     pub fn parse(&self, source: &str, origin: &str) -> Result<Program> {
         let (mut raw, s, o) = (ptr::null_mut(), source.as_bytes(), origin.as_bytes());
@@ -138,7 +122,7 @@ impl Program {
     }
     /// Forward mode: takes the parameters, then a tangent for each that is active; gives the results, then theirs.
     pub fn jvp(&self, active: &[bool]) -> Result<Program> {
-        let active: Vec<u8> = active.iter().map(|x| u8::from(*x)).collect();
+        let active = bytes_of_flags(active);
         self.made(|out| unsafe { sys::ricci_jvp(self.raw, active.as_ptr(), active.len() as u32, out) })
     }
     /// Reverse mode in two programs: the first takes the parameters and gives the results, then residuals; the second
@@ -149,7 +133,7 @@ impl Program {
         if wanted.len() != n {
             return Err(Error::here(format!("vjp: {} flags for {} parameters", wanted.len(), n)));
         }
-        let wanted: Vec<u8> = wanted.iter().map(|x| u8::from(*x)).collect();
+        let wanted = bytes_of_flags(wanted);
         let mut backward = ptr::null_mut();
         let forward =
             self.made(|out| unsafe { sys::ricci_vjp(self.raw, wanted.as_ptr(), wanted.len() as u32, out, &mut backward) })?;
@@ -170,10 +154,10 @@ impl Program {
             return Err(Error::here(format!("vmap: the axis {} is less than 0; None is for what has no batch", axis)));
         }
         let numbers = |axes: &[Option<i32>]| axes.iter().map(|a| a.unwrap_or(-1)).collect::<Vec<i32>>();
-        let (axes, out, name) = (numbers(in_axes), numbers(&out_axes), options.axis_name.as_bytes());
+        let (axes, out) = (numbers(in_axes), numbers(&out_axes));
         let how = sys::ricci_vmap_opts {
             hdr: header::<sys::ricci_vmap_opts>(),
-            axis_name: sys::ricci_str { ptr: name.as_ptr() as *const _, len: name.len() },
+            axis_name: view(&options.axis_name),
             schedule: options.schedule as u32,
             reserved0: 0,
         };
@@ -208,22 +192,6 @@ impl Program {
     /// The bytes of such a file; a program always gives the same.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         written_bytes(|sink, write| unsafe { sys::ricci_program_serialize(self.raw, sink, write) })
-    }
-    /// Makes code for the first device, the processor if its backend is there.
-    pub fn compile(&self) -> Result<Executable> {
-        Executable::of(self)
-    }
-    /// The equations of this program in a trace: its results for these operands.
-    #[track_caller]
-    pub fn call(&self, operands: &[&Value]) -> Vec<Value> {
-        let builder = match operands {
-            [] => crate::trace::traced_now().expect("a program without parameters is called outside of any trace"),
-            _ => crate::trace::innermost(operands),
-        };
-        builder.inline(self, operands).unwrap_or_else(|e| {
-            builder.fail(e);
-            self.results().iter().map(|_| builder.nothing()).collect()
-        })
     }
     fn printed(&self) -> Result<String> {
         written(|sink, write| unsafe { sys::ricci_program_print(self.raw, sink, write) })

@@ -3,9 +3,8 @@
 //!
 //! A result may have a tangent although none was asked for, so each takes flags and gives flags back. Around a loop they
 //! reach a fixpoint: what a trip gives is what the next one takes.
+use crate::abi_data::{bytes_of_flags, flags_of, header, view};
 use crate::error::{check, Error, Result};
-use crate::held_programs::{bytes_of_flags, flags_of};
-use crate::plugin::view;
 use crate::program::Program;
 use ricci_sys as sys;
 use std::ptr;
@@ -92,7 +91,7 @@ impl Program {
         let known = bytes_of_flags(known);
         let (mut results, mut residuals) = (vec![0; self.results().len()], 0);
         let (mut first, mut last) = (ptr::null_mut(), ptr::null_mut());
-        let mut hdr = crate::context::header::<sys::ricci_partial_eval_opts>();
+        let mut hdr = header::<sys::ricci_partial_eval_opts>();
         hdr.flags = flags;
         let options = sys::ricci_partial_eval_opts { hdr, force_unknown: forced.as_ptr(), policy: view(policy) };
         check(unsafe {

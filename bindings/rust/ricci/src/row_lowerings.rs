@@ -1,15 +1,11 @@
 //! Lowerings that a plugin gives to rows: those of its own primitives, and those of other plugins.
 use crate::attributes::{Attributes, Operation};
-use crate::context::header;
-use crate::error::{Error, Result};
-use crate::host_library::{LibraryPlan, LIBRARY};
+use crate::error::Result;
+use crate::host_library::LibraryPlan;
 use crate::lowering::{Kernel, Scalar};
-use crate::lowering_rules as rules;
 use crate::primitive::{unwritten, Primitive, Rule};
 use crate::source_text::Source;
 use crate::trace::Value;
-use ricci_sys as sys;
-use std::os::raw::c_void;
 use std::sync::Arc;
 
 /// What a [`Lowering`] is, and so which of its methods is written.
@@ -172,64 +168,4 @@ pub(crate) fn of_row(row: &Arc<dyn Primitive>, plugin: &str) -> Vec<Box<HeldLowe
         Box::new(HeldLowering { lowering, plugin: plugin.to_string() })
     };
     row.rules().iter().filter_map(kind_of).map(held).collect()
-}
-
-impl HeldLowering {
-    /// As the core takes it, which borrows from `self` and keeps only its address.
-    pub(crate) fn described(&self) -> Result<sys::ricci_lowering> {
-        let of = &*self.lowering;
-        let mut l: sys::ricci_lowering = unsafe { std::mem::MaybeUninit::zeroed().assume_init() };
-        l.hdr = header::<sys::ricci_lowering>();
-        l.self_ = self as *const HeldLowering as *mut c_void;
-        l.target = crate::plugin::view(of.target());
-        l.priority = of.priority();
-        l.r#match = Some(rules::accepts);
-        self.set_callback(&mut l)?;
-        Ok(l)
-    }
-    fn set_callback(&self, l: &mut sys::ricci_lowering) -> Result<()> {
-        match self.lowering.kind() {
-            LoweringKind::Decompose => {
-                l.hdr.flags = sys::RICCI_LOWERING_TRANSFORMABLE;
-                l.kind = sys::RICCI_LOWER_DECOMPOSE;
-                l.decompose = Some(rules::decompose);
-            }
-            LoweringKind::Scalar => {
-                l.kind = sys::RICCI_LOWER_SCALAR;
-                l.scalar = Some(rules::scalar);
-            }
-            LoweringKind::Index => {
-                l.kind = sys::RICCI_LOWER_INDEX;
-                l.index = Some(rules::index);
-            }
-            LoweringKind::Loops => {
-                l.kind = sys::RICCI_LOWER_LOOPS;
-                l.loops = Some(rules::loops);
-            }
-            LoweringKind::Updates => {
-                l.hdr.flags = sys::RICCI_LOWERING_UPDATES;
-                l.kind = sys::RICCI_LOWER_LOOPS;
-                l.loops = Some(rules::loops);
-            }
-            LoweringKind::Library => {
-                self.expect_target(|t| t != "cuda", "a library in Rust is a function of the host: its target is `*` or `cpu`")?;
-                l.kind = sys::RICCI_LOWER_LIBRARY;
-                l.library = &LIBRARY.0;
-            }
-            LoweringKind::Source => {
-                self.expect_target(|t| t != "*", "text is for one compiler: its target is `cpu` or `cuda`")?;
-                l.kind = sys::RICCI_LOWER_SOURCE;
-                l.source = Some(rules::source);
-            }
-        }
-        Ok(())
-    }
-    fn expect_target(&self, is_right: impl FnOnce(&str) -> bool, why: &str) -> Result<()> {
-        let of = &*self.lowering;
-        if is_right(of.target()) {
-            return Ok(());
-        }
-        let text = format!("{}: lowering of plugin {}: {}, not `{}`", of.primitive(), self.plugin, why, of.target());
-        Err(Error::refused(text))
-    }
 }

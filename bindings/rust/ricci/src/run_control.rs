@@ -1,8 +1,7 @@
 //! Runs that end early, what their steps took, and the operation that makes a NaN.
+use crate::abi_data::{header, text};
 use crate::array::Array;
-use crate::context::header;
-use crate::error::{check, text, Result};
-use crate::executable::Executable;
+use crate::error::{check, Result};
 use crate::program::Program;
 use ricci_sys as sys;
 use std::fmt;
@@ -127,7 +126,7 @@ impl Profile {
     }
 }
 
-/// Options of [`Executable::run_with`].
+/// Options of [`Executable::run_with`](crate::Executable::run_with).
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// What ends the run early.
@@ -152,10 +151,6 @@ impl RunOptions {
 }
 
 impl Program {
-    /// Makes code whose runs may take a [`Profile`], which costs some 50 ns for each step.
-    pub fn compile_profiled(&self) -> Result<Executable> {
-        Executable::made(self, sys::RICCI_COMPILE_PROFILED)
-    }
     /// Runs operation by operation, slowly, and fails with [`Code::OutOfRange`](crate::Code::OutOfRange) at the first one
     /// that makes a NaN or an infinity of numbers that are none; the message names it, its line and the element.
     pub fn check_finite(&self, arguments: &[&Array]) -> Result<()> {

@@ -1,7 +1,6 @@
 //! Functions as text for the compiler of one target, which makes them part of a program.
+use crate::abi_data::{header, view};
 use crate::array::Element;
-use crate::context::header;
-use crate::plugin::view;
 use ricci_sys as sys;
 use std::fmt;
 

@@ -228,7 +228,7 @@ impl Builder {
         Ok(out.into_iter().map(|id| Value { builder: self.clone(), id }).collect())
     }
     /// A constant of type `t`: all elements, or one for all.
-    fn constant(self: &Rc<Self>, t: &Type, bytes: Result<Vec<u8>>) -> Value {
+    pub(crate) fn constant(self: &Rc<Self>, t: &Type, bytes: Result<Vec<u8>>) -> Value {
         let made = bytes.and_then(|bytes| {
             let (mut id, of) = (0, self.context.type_id(t)?);
             check(unsafe {
@@ -240,14 +240,6 @@ impl Builder {
             self.fail(e);
             self.nothing()
         })
-    }
-    /// A constant whose elements are all `x`.
-    #[track_caller]
-    pub(crate) fn splat(self: &Rc<Self>, t: &Type, x: f64) -> Value {
-        if crate::array::narrow_in_two_steps(t.dtype) {
-            return self.splat(&crate::types::F32.shape(&t.dims), x).astype(t.dtype);
-        }
-        self.constant(t, crate::array::element_bytes(t.dtype, x))
     }
     #[track_caller]
     pub(crate) fn array<T: crate::array::Element>(self: &Rc<Self>, data: &[T], dims: &[i64]) -> Value {

@@ -1,4 +1,5 @@
 //! Element types and array types.
+use crate::abi_data::{text, NO_TEXT};
 use ricci_sys as sys;
 use std::fmt;
 
@@ -41,10 +42,10 @@ impl DType {
 }
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = crate::error::NO_TEXT;
+        let mut name = NO_TEXT;
         // SAFETY: the name is static.
         unsafe { sys::ricci_dtype_name(self.0, &mut name) };
-        f.write_str(&crate::error::text(name))
+        f.write_str(&text(name))
     }
 }
 

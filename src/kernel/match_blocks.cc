@@ -1,3 +1,4 @@
+// Loops and branches of a plan: the words `around`, `next` and `end` of its steps.
 #include "kernel/kernel.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
@@ -38,7 +39,7 @@ uint32_t LoopAround(std::span<const ricci_plan_step> steps, uint32_t s) {
 }
 
 // Inner loops begin later.
-StepSpan WidenedOverLoops(std::span<const ricci_plan_step> steps, StepSpan span) {
+StepInterval WidenedOverLoops(std::span<const ricci_plan_step> steps, StepInterval span) {
   uint32_t a = LoopAround(steps, span.first), b = LoopAround(steps, span.last);
   while (a != b) {
     const bool leave_first = b == kNoStep || (a != kNoStep && a > b);
