@@ -65,12 +65,6 @@ typedef struct ricci_plan_step {
   uint32_t kind, index;
   uint32_t args, n_args; /* range in ricci_plan.args */
   uint64_t location;
-  /* 1 + the WHILE or CASE that the step is within, of a COND, NEXT or END that which it divides or ends; 0: none. */
-  uint32_t around;
-  /* Of a WHILE its COND, of a COND its END, of a CASE and a NEXT what follows the branch, a NEXT or the END; else 0. */
-  uint32_t next;
-  uint32_t end; /* of a WHILE, COND, CASE and NEXT: the END; else 0 */
-  uint32_t reserved0;
 } ricci_plan_step;
 
 enum {                              /* ricci_plan_library.flags */

@@ -19,9 +19,7 @@ ricci_kernel_table Kernel::View() const {
 }
 
 void Plan::Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& step_args, uint64_t location) {
-  const auto n = static_cast<uint32_t>(step_args.size());
-  steps.push_back({kind, index, static_cast<uint32_t>(args.size()), n, location, 0, 0, 0, 0});
-  MatchBlock(steps, static_cast<uint32_t>(steps.size() - 1));
+  steps.push_back({kind, index, static_cast<uint32_t>(args.size()), static_cast<uint32_t>(step_args.size()), location});
   args.insert(args.end(), step_args.begin(), step_args.end());
 }
 

@@ -59,30 +59,11 @@ struct Plan {
   uint32_t n_inputs = 0, n_outputs = 0, n_constants = 0;
   uint64_t arena_bytes = 0;
 
-  // Appends a step with these buffers as arguments, and sets the words of its block.
+  // Appends a step with these buffers as arguments.
   void Step(uint32_t kind, uint32_t index, std::initializer_list<uint32_t> buffers, uint64_t location = 0);
   void Step(uint32_t kind, uint32_t index, const std::vector<uint32_t>& buffers, uint64_t location = 0);
   ricci_plan View() const;
 };
-
-// ---- match_blocks.cc: loops and branches of a plan, which every step knows by its words `around`, `next`, `end` ----
-constexpr uint32_t kNoStep = ~0u;
-// The WHILE or CASE that the step is within, divides or ends; or kNoStep.
-constexpr uint32_t Around(const ricci_plan_step& s) { return s.around - 1; }
-constexpr bool Opens(const ricci_plan_step& s) { return s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE; }
-// Sets the words of step `s` from those before it.
-void MatchBlock(std::span<ricci_plan_step> steps, uint32_t s);
-// Sets the words of all steps, after a change of their order or number. Blocks that do not fit are for Verify to
-// refuse.
-void MatchBlocks(std::span<ricci_plan_step> steps);
-// The innermost loop around step `s`, which may be itself; or kNoStep.
-uint32_t LoopAround(std::span<const ricci_plan_step> steps, uint32_t s);
-// The steps from first to last.
-struct StepInterval {
-  uint32_t first, last;
-};
-// With all steps of each loop that holds one end but not the other.
-StepInterval WidenedOverLoops(std::span<const ricci_plan_step> steps, StepInterval span);
 
 // RICCI_ACCESS_*: what step `s` does to its argument `arg`.
 uint32_t StepAccess(const ricci_plan& p, const ricci_kernel_table* const* kernels, const ricci_plan_step& s,

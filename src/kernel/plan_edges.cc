@@ -140,7 +140,16 @@ class EdgeFinder {
 
  private:
   // The step after the outermost one at `s`.
-  uint32_t EndOf(uint32_t s) const { return (Opens(p_.steps[s]) ? p_.steps[s].end : s) + 1; }
+  uint32_t EndOf(uint32_t s) const {
+    uint32_t depth = 0;
+    do {
+      const uint32_t kind = p_.steps[s].kind;
+      depth += kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE;
+      depth -= kind == RICCI_STEP_END;
+      ++s;
+    } while (depth != 0);
+    return s;
+  }
 
   // Does any of the steps [begin, end) have an effect?
   bool HasEffect(uint32_t begin, uint32_t end) const {

@@ -23,10 +23,14 @@ absl::StatusOr<std::shared_ptr<LateCode>> LateCode::Create(const ricci_compile_a
 
 void LateCode::FindBlocks() {
   std::vector<uint32_t> block_of(plan_->n_steps);
+  uint32_t depth = 0;
   for (uint32_t s = 0; s < plan_->n_steps; ++s) {
-    if (plan_->steps[s].around == 0) blocks_.push_back({s, s});
+    const uint32_t kind = plan_->steps[s].kind;
+    if (depth == 0) blocks_.push_back({s, s});
     block_of[s] = static_cast<uint32_t>(blocks_.size() - 1);
     blocks_.back().end = s + 1;
+    depth += kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE;
+    depth -= kind == RICCI_STEP_END;
   }
   for (const kernel::PlanEdge& e : kernel::PlanEdges(*plan_, kernels_.data())) {
     blocks_[block_of[e.earlier]].waiting.push_back(block_of[e.later]);
@@ -70,7 +74,6 @@ std::vector<ricci_plan_step> LateCode::Shuffled(uint64_t seed) const {
       if (--waits[b] == 0) ready.push_back(b);
     }
   }
-  kernel::MatchBlocks(steps);
   return steps;
 }
 

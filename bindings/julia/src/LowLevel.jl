@@ -1309,13 +1309,6 @@ struct ricci_plan_step
     # range in ricci_plan.args
     n_args::UInt32
     location::UInt64
-    # 1 + the WHILE or CASE that the step is within, of a COND, NEXT or END that which it divides or ends; 0: none.
-    around::UInt32
-    # Of a WHILE its COND, of a COND its END, of a CASE and a NEXT what follows the branch, a NEXT or the END; else 0.
-    next::UInt32
-    # of a WHILE, COND, CASE and NEXT: the END; else 0
-    end_::UInt32
-    reserved0::UInt32
 end
 
 struct ricci_plan_library

@@ -30,12 +30,14 @@ const LoopPlace* Around(const std::vector<LoopPlace>& loops, uint32_t kernel, ui
 
 // The innermost loop of the plan around a step, or the step itself; NULL: there is none.
 const ricci_plan_step* Around(const ricci_plan& plan, uint32_t step) {
-  const ricci_plan_step* at = &plan.steps[step];
-  while (at->kind != RICCI_STEP_WHILE) {
-    if (at->around == 0) return nullptr;
-    at = &plan.steps[at->around - 1];
+  std::vector<const ricci_plan_step*> open;
+  for (uint32_t i = 0; i <= step && i < plan.n_steps; ++i) {
+    const ricci_plan_step& s = plan.steps[i];
+    if (s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE) open.push_back(&s);
+    if (s.kind == RICCI_STEP_END && !open.empty()) open.pop_back();
   }
-  return at;
+  const auto loop = std::find_if(open.rbegin(), open.rend(), [](const auto* s) { return s->kind == RICCI_STEP_WHILE; });
+  return loop == open.rend() ? nullptr : *loop;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PlanBlocks: the loops and branches of a plan, by the words `around`, `next` and `end` of its steps.
+// PlanBlocks: where the loops and branches of a plan begin and end. A function of the steps alone.
 #ifndef RICCI_CUDA_PLAN_BLOCKS_H_
 #define RICCI_CUDA_PLAN_BLOCKS_H_
 #include <vector>
@@ -24,21 +24,20 @@ class PlanBlocks {
   // How many of them are in each other at most.
   uint32_t depth() const { return depth_; }
   // The step after this one, with all that is within it.
-  uint32_t After(uint32_t step) const { return (Opens(step) ? steps_[step].end : step) + 1; }
+  uint32_t After(uint32_t step) const { return (Opens(step) ? end_[step] : step) + 1; }
   // Of a WHILE: the steps that compute its predicate, and its body.
-  StepRange Question(uint32_t loop) const { return {loop + 1, steps_[loop].next}; }
-  StepRange Body(uint32_t loop) const { return {steps_[loop].next + 1, steps_[loop].end}; }
+  StepRange Question(uint32_t loop) const { return {loop + 1, next_[loop]}; }
+  StepRange Body(uint32_t loop) const { return {next_[loop] + 1, end_[loop]}; }
   // Of a CASE: have several branches steps?
   bool IsChoice(uint32_t step) const;
   // Of a CASE, in order.
   std::vector<StepRange> Branches(uint32_t step) const;
 
  private:
-  bool Opens(uint32_t step) const {
-    return steps_[step].kind == RICCI_STEP_WHILE || steps_[step].kind == RICCI_STEP_CASE;
-  }
+  bool Opens(uint32_t step) const { return end_[step] != 0; }
 
-  const ricci_plan_step* const steps_;  // of the plan
+  std::vector<uint32_t> end_;   // by step: of WHILE and CASE the END; of others 0
+  std::vector<uint32_t> next_;  // by step: of WHILE the COND, of CASE and NEXT the next NEXT or the END
   uint32_t depth_ = 0;
   bool has_loops_ = false, has_choices_ = false;
 };

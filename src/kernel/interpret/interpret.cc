@@ -22,10 +22,17 @@ class PlanMachine {
  public:
   PlanMachine(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels,
               const ricci_run_args& a)
-      : p_(p), kernels_(kernels), a_(a), stop_{a.cancel, a.deadline_ns}, decoded_(n_kernels) {}
+      : p_(p),
+        kernels_(kernels),
+        a_(a),
+        stop_{a.cancel, a.deadline_ns},
+        decoded_(n_kernels),
+        end_(p.n_steps),
+        next_(p.n_steps) {}
 
   absl::Status Run(HostStop* ended) {
     FindAddresses();
+    MatchBlocks();
     absl::Status status = RunSteps(0, p_.n_steps);
     if (ended != nullptr) *ended = ended_;
     return status;
@@ -41,6 +48,25 @@ class PlanMachine {
       if (b.kind == RICCI_BUFFER_CONSTANT) address = const_cast<void*>(a_.constants[b.index]);
       if (b.kind == RICCI_BUFFER_ARENA) address = static_cast<char*>(a_.arena) + b.offset;
       address_.push_back(address);
+    }
+  }
+
+  // end_: of WHILE and CASE; next_: of WHILE its COND, of CASE and NEXT the next NEXT or the END.
+  void MatchBlocks() {
+    std::vector<uint32_t> open, last;
+    for (uint32_t i = 0; i < p_.n_steps; ++i) {
+      const uint32_t kind = p_.steps[i].kind;
+      if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) {
+        open.push_back(i);
+        last.push_back(i);
+      }
+      if (kind != RICCI_STEP_COND && kind != RICCI_STEP_NEXT && kind != RICCI_STEP_END) continue;
+      if (kind != RICCI_STEP_END || p_.steps[last.back()].kind != RICCI_STEP_WHILE) next_[last.back()] = i;
+      if (kind == RICCI_STEP_NEXT) last.back() = i;
+      if (kind != RICCI_STEP_END) continue;
+      end_[open.back()] = i;
+      open.pop_back();
+      last.pop_back();
     }
   }
 
@@ -74,8 +100,9 @@ class PlanMachine {
           RICCI_TRY(RunCase(i));
           break;
       }
-      if (a_.span != nullptr && !Opens(s)) a_.span(a_.span_self, i, /*thread=*/0, begin_ns, MonotonicNow());
-      if (Opens(s)) i = s.end;
+      const bool holds_steps = s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE;
+      if (a_.span != nullptr && !holds_steps) a_.span(a_.span_self, i, /*thread=*/0, begin_ns, MonotonicNow());
+      if (holds_steps) i = end_[i];
     }
     return absl::OkStatus();
   }
@@ -134,11 +161,11 @@ class PlanMachine {
   absl::Status RunTrips(uint32_t at, uint64_t& trips) {
     for (;; ++trips) {
       RICCI_TRY(Look());
-      RICCI_TRY(RunSteps(at + 1, p_.steps[at].next));
+      RICCI_TRY(RunSteps(at + 1, next_[at]));
       uint8_t holds = 0;
       std::memcpy(&holds, Address(p_.steps[at], 0), 1);
       if (!holds) return absl::OkStatus();
-      RICCI_TRY(RunSteps(p_.steps[at].next + 1, p_.steps[at].end));
+      RICCI_TRY(RunSteps(next_[at] + 1, end_[at]));
     }
   }
 
@@ -147,8 +174,8 @@ class PlanMachine {
     std::memcpy(&branch, Address(p_.steps[at], 0), sizeof(branch));
     branch = std::clamp<int32_t>(branch, 0, static_cast<int32_t>(p_.steps[at].index) - 1);
     uint32_t begin = at;
-    for (; branch > 0; --branch) begin = p_.steps[begin].next;
-    return RunSteps(begin + 1, p_.steps[begin].next);
+    for (; branch > 0; --branch) begin = next_[begin];
+    return RunSteps(begin + 1, next_[begin]);
   }
 
   const ricci_plan& p_;
@@ -158,6 +185,7 @@ class PlanMachine {
   HostStop ended_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
+  std::vector<uint32_t> end_, next_;
 };
 
 }  // namespace

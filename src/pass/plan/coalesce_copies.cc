@@ -53,7 +53,6 @@ class Coalescer {
     std::erase_if(plan_.steps, [&](const ricci_plan_step& step) {
       return step.kind == RICCI_STEP_COPY && plan_.args[step.args] == plan_.args[step.args + 1];
     });
-    kernel::MatchBlocks(plan_.steps);
   }
 
  private:

@@ -23,14 +23,17 @@ struct Touch {
 // The first and last step of each buffer, and whether any of its steps is in a loop or branch.
 std::vector<Touch> Touches(const kernel::Plan& plan) {
   std::vector<Touch> touches(plan.buffers.size());
+  uint32_t depth = 0;
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     const ricci_plan_step& step = plan.steps[s];
+    if (step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE) ++depth;
     for (uint32_t i = step.args; i < step.args + step.n_args; ++i) {
       Touch& t = touches[plan.args[i]];
       t.first = std::min(t.first, s);
       t.last = s;
-      t.in_loop |= step.around != 0 || kernel::Opens(step);
+      t.in_loop |= depth > 0;
     }
+    if (step.kind == RICCI_STEP_END) --depth;
   }
   return touches;
 }
@@ -45,9 +48,12 @@ class Sharing {
   }
 
   void Run() {
+    uint32_t depth = 0;
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const ricci_plan_step& step = plan_.steps[s];
-      if (step.kind == RICCI_STEP_COPY && step.around == 0) ShareCopy(s);
+      depth += step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE;
+      depth -= step.kind == RICCI_STEP_END;
+      if (step.kind == RICCI_STEP_COPY && depth == 0) ShareCopy(s);
       if (step.kind != RICCI_STEP_KERNEL) continue;
       const kernel::Kernel& k = out_.kernels[step.index];
       ShareResults(s, k);

@@ -19,7 +19,7 @@ constexpr uint32_t kTurnSteps = 64;  // of a body that is short enough to be in 
 constexpr uint32_t kNone = ~0u;
 
 struct Loop {
-  uint32_t begin, middle, end;  // WHILE, COND, END
+  uint32_t begin = kNone, middle = kNone, end = kNone;  // WHILE, COND, END
 };
 
 struct Turns {
@@ -35,12 +35,16 @@ class TurnTaking {
       : plan_(plan), turn_bytes_(turn_bytes), accesses_(AccessesOf(plan, kernels)) {}
 
   void Run() {
-    uint32_t last = kNone;  // the last WHILE or CASE, which holds no other when its END comes
+    Loop innermost;
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
-      const ricci_plan_step& step = plan_.steps[s];
-      if (kernel::Opens(step)) last = s;
-      if (step.kind != RICCI_STEP_END || kernel::Around(step) != last) continue;
-      if (plan_.steps[last].kind == RICCI_STEP_WHILE) Consider({last, plan_.steps[last].next, s});
+      const uint32_t kind = plan_.steps[s].kind;
+      if (kind == RICCI_STEP_WHILE) innermost = {s};
+      if (kind == RICCI_STEP_CASE) innermost = {};
+      if (kind == RICCI_STEP_COND) innermost.middle = s;
+      if (kind != RICCI_STEP_END || innermost.begin == kNone) continue;
+      innermost.end = s;
+      Consider(innermost);
+      innermost = {};
     }
     if (!turns_.empty()) Rewrite();
   }

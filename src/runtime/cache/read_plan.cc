@@ -91,7 +91,6 @@ class PlanReader {
       RICCI_TRY(Holds(location < locations.size(), "the place of a step"));
       s.location = locations[location];
     }
-    kernel::MatchBlocks(plan_.steps);
     plan_.args.resize(r_.Count(sizeof(uint32_t)));
     for (uint32_t& buffer : plan_.args) buffer = r_.Get<uint32_t>();
     return absl::OkStatus();

@@ -1389,13 +1389,6 @@ pub struct ricci_plan_step {
     /// range in ricci_plan.args
     pub n_args: u32,
     pub location: u64,
-    /// 1 + the WHILE or CASE that the step is within, of a COND, NEXT or END that which it divides or ends; 0: none.
-    pub around: u32,
-    /// Of a WHILE its COND, of a COND its END, of a CASE and a NEXT what follows the branch, a NEXT or the END; else 0.
-    pub next: u32,
-    /// of a WHILE, COND, CASE and NEXT: the END; else 0
-    pub end: u32,
-    pub reserved0: u32,
 }
 
 #[repr(C)]

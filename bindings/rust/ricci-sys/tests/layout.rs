@@ -359,16 +359,12 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_plan_buffer, bytes), 8);
     assert_eq!(offset!(ricci_plan_buffer, offset), 16);
     assert_eq!(offset!(ricci_plan_buffer, data), 24);
-    assert_eq!((size_of::<ricci_plan_step>(), align_of::<ricci_plan_step>()), (40, 8));
+    assert_eq!((size_of::<ricci_plan_step>(), align_of::<ricci_plan_step>()), (24, 8));
     assert_eq!(offset!(ricci_plan_step, kind), 0);
     assert_eq!(offset!(ricci_plan_step, index), 4);
     assert_eq!(offset!(ricci_plan_step, args), 8);
     assert_eq!(offset!(ricci_plan_step, n_args), 12);
     assert_eq!(offset!(ricci_plan_step, location), 16);
-    assert_eq!(offset!(ricci_plan_step, around), 24);
-    assert_eq!(offset!(ricci_plan_step, next), 28);
-    assert_eq!(offset!(ricci_plan_step, end), 32);
-    assert_eq!(offset!(ricci_plan_step, reserved0), 36);
     assert_eq!((size_of::<ricci_plan_library>(), align_of::<ricci_plan_library>()), (64, 8));
     assert_eq!(offset!(ricci_plan_library, library), 0);
     assert_eq!(offset!(ricci_plan_library, state), 8);
