@@ -35,7 +35,7 @@ def _every(namespace, fixed):
     return function
 
 
-OF_ELEMENTS = ("ricci.numpy_elementwise", "ricci.numpy_choices")
+OF_ELEMENTS = ("ricci.numpy.elementwise", "ricci.numpy.choices")
 JAX_FORGETS = """angle around deg2rad degrees diag diagonal full_like heaviside hypot logaddexp2 rad2deg radians round
                  sinc""".split()
 
