@@ -150,6 +150,8 @@ class Transformations(unittest.TestCase):
         self.refused("result is f32[3] in branch 0 and f64[3] in branch 2",
                      lambda: ricci.switch(0, [lambda x: 0 * x, lambda x: x, lambda x: x.astype("float64")], x))
         self.refused("fori_loop: upper is f32[]; an integer scalar", lambda: ricci.fori_loop(0, 2.5, lambda i, c: c, 0))
+        self.refused("arange: from 0 to 4611686018427387909 by 1 are too many elements",
+                     lambda: ricci.fori_loop(0, 2**62 + 5, lambda i, c: c, 0), ValueError)
         self.refused("branch 0 returns *, branch 1 (*, *)", lambda: ricci.switch(0, [rnp.sin, lambda x: (x, x)], x))
         self.refused("switch: index is f32[]; an integer scalar", lambda: ricci.switch(0.5, [rnp.sin], x))
 

@@ -9,7 +9,7 @@ from .abi.runs import Cancel, Span, limits
 from .calls.executable import Executable
 from .calls.frames import show_all_frames
 from .numpy import linalg
-from .numpy.scans import associative_scan, map
+from .numpy.scans import associative_scan, fori_loop, map
 from .tracing.closing import ShapeDtypeStruct
 from .tracing.python_rows import check_primitive, primitive
 from .tracing.trace import bind
@@ -23,7 +23,7 @@ from .transforms.derivatives import (checkpoint, checkpoint_name, grad, hessian,
                                      stop_gradient, value_and_grad, vjp)
 from .transforms.function import Function, load
 from .transforms.host_callbacks import debug_callback, debug_print, io_callback, pure_callback
-from .transforms.loops import fori_loop, scan, while_loop
+from .transforms.loops import scan, while_loop
 from .transforms.solves import custom_linear_solve, custom_root
 
 __version__ = "0.1.0"

@@ -3,8 +3,8 @@ of a node's children after it. A class of the user, or one that only JAX knows, 
 """
 import collections
 
-from .user_trees import Structure, is_named_tuple, registered
 from .trees import Leaf, Nested, PyTree, Tuple
+from .user_trees import Structure, is_named_tuple, registered
 
 LEAF = [("*",)]
 _NONE = type(None)

@@ -7,13 +7,12 @@ from ..abi.dtypes import numpy_of
 from ..numpy import elementwise as _np
 from ..numpy.choices import clip as _clip
 from ..numpy.choices import where as _where
-from ..numpy.elementwise import filled
 from ..numpy.elementwise import logaddexp as _logaddexp
 from ..numpy.joining import pieces
 from ..numpy.reductions import max as _greatest
 from ..numpy.reductions import mean as _mean
 from ..numpy.reductions import sum as _total
-from ..tracing.operands import axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, value
+from ..tracing.operands import axes_of, axis_of, converted, dtype_or, emit, expanded, filled, promoted, public, value
 from ..tracing.promotion import F32
 from . import attention
 from .attention import *  # noqa: F403

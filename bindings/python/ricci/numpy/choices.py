@@ -3,11 +3,11 @@ import numpy as np
 
 from ..abi.arguments import is_integer, wrong_type
 from ..abi.dtypes import limits_of
-from ..tracing.operands import (aligned, broadcast_shapes_of, converted, emit, expanded, promoted, public, truth, value,
-                                weakened)
+from ..tracing.operands import (aligned, broadcast_shapes_of, converted, emit, expanded, filled, promoted, public,
+                                truth, value, weakened)
 from ..tracing.promotion import (BOOL, COMPLEX, F32, INEXACT, INTEGERS, REAL_FLOATS, UNSIGNED, inexact_of,
                                  number_of_dtype, real_of)
-from .elementwise import check_bits, chosen, compared, filled, maximum, minimum, named, real_value
+from .elementwise import check_bits, chosen, compared, maximum, minimum, named, real_value
 
 # ---- rounding, signs, floats ----
 

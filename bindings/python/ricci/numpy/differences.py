@@ -1,11 +1,11 @@
 """Functions of jax.numpy of sampled functions: differences, slopes, integrals, interpolation."""
 import numpy as np
 
-from ..tracing.operands import axes_of, axis_of, converted, emit, promoted, public, value
+from ..tracing.operands import axes_of, axis_of, converted, emit, filled, promoted, public, value
 from ..tracing.promotion import BOOL, INTEGERS
 from .choices import clip, where
 from .elementwise import abs as absolute
-from .elementwise import divide, equal, filled, multiply, not_equal, real_value, remainder, subtract
+from .elementwise import divide, equal, multiply, not_equal, real_value, remainder, subtract
 from .indexing import taken
 from .joining import concatenate, pieces
 from .order import searchsorted

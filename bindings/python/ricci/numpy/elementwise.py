@@ -3,7 +3,7 @@ import inspect
 
 import numpy as np
 
-from ..tracing.operands import aligned, converted, emit, promoted, public, splat, truth, value, weakened
+from ..tracing.operands import aligned, converted, emit, filled, promoted, public, truth, value, weakened
 from ..tracing.promotion import BOOL, COMPLEX, INEXACT, INTEGERS, UNSIGNED
 
 # ---- tables: functions that are one primitive ----
@@ -96,11 +96,6 @@ def real_value(function, x):
     if v.kind in COMPLEX:
         raise TypeError(f"{function}: an operand is {v.dtype}; real numbers are expected (its parts are x.real and x.imag)")
     return v
-
-
-def filled(like, number):
-    """A number in the type and shape of a value; weak where that is."""
-    return splat(number, like.kind, like.shape, like.weak)
 
 
 for _name, _primitive in _OF_FLOATS.items():

@@ -4,11 +4,11 @@ import builtins
 import numpy as np
 
 from ..abi.dtypes import limits_of, numpy_of
-from ..tracing.operands import converted, emit, promoted, public
+from ..tracing.operands import converted, emit, filled, promoted, public
 from ..tracing.promotion import I32, real_of
 from ..transforms.custom_rules import custom_jvp
 from .choices import isnan, where
-from .elementwise import divide, filled, multiply, subtract
+from .elementwise import divide, multiply, subtract
 from .linalg_factors import adjoint, inv, matrices, norm, svd, svdvals
 from .products import matmul
 from .reductions import any as is_any

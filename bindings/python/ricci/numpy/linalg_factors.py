@@ -6,12 +6,11 @@ import math
 import numpy as np
 
 from ..abi.dtypes import numpy_of
-from ..tracing.operands import axes_of, broadcast_shapes_of, emit, expanded, promoted, public
+from ..tracing.operands import axes_of, broadcast_shapes_of, emit, expanded, filled, promoted, public
 from ..tracing.promotion import COMPLEX, real_of
 from ..tracing.trace import current
 from .creation import eye
 from .elementwise import abs as absolute
-from .elementwise import filled
 from .order import diagonal, trace
 from .products import cross, einsum, matmul, outer, tensordot, vecdot
 from .reductions import kept

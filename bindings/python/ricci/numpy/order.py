@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ..tracing.operands import axes_of, axis_of, converted, emit, expanded, promoted, public, splat, value
+from ..tracing.operands import axes_of, axis_of, converted, emit, expanded, filled, promoted, public, splat, value
 from ..tracing.promotion import COMPLEX, I32
 from ..tracing.trace import current
 from .creation import below_diagonal
-from .elementwise import compared, filled, real_value
+from .elementwise import compared, real_value
 from .indexing import take_along_axis, taken
 from .joining import pieces
 from .reductions import sum as total

@@ -3,10 +3,10 @@ import builtins
 import math
 
 from ..abi.dtypes import numpy_of
-from ..tracing.operands import (axes_of, axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted,
-                                public)
+from ..tracing.operands import (axes_of, axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, filled,
+                                promoted, public)
 from ..tracing.promotion import BOOL, I32
-from .elementwise import filled, multiply
+from .elementwise import multiply
 from .joining import stack, unstack
 from .order import diagonal
 from .shaping import moveaxis

@@ -2,13 +2,13 @@
 import numpy as np
 
 from ..abi.dtypes import numpy_of
-from ..tracing.operands import (axes_of, axis_of, converted, dtype_or, emit, expanded, promoted, public, truth,
+from ..tracing.operands import (axes_of, axis_of, converted, dtype_or, emit, expanded, filled, promoted, public, truth,
                                 value)
 from ..tracing.promotion import (BOOL, COMPLEX, F32, I32, INEXACT, REAL_FLOATS, SIGNED, UNSIGNED, inexact_of,
                                  number_of_dtype, real_of)
 from ..tracing.trace import current
 from .choices import isclose, isnan
-from .elementwise import equal, filled
+from .elementwise import equal
 
 _U32 = number_of_dtype("uint32")
 

@@ -1,13 +1,37 @@
-"""map and associative_scan of Python functions, as jax.lax has them."""
+"""fori_loop, map and associative_scan of Python functions, as jax.lax has them."""
+import numpy as np
+
 from ..abi import arguments as given
-from ..abi.dtypes import type_text
+from ..abi.dtypes import numpy_of, type_text
 from ..calls.user_trees import flatten
-from ..tracing.closing import check_callable, in_a_trace
-from ..tracing.operands import axis_of, emit, value
+from ..tracing.closing import check_callable, in_a_trace, leaf_types
+from ..tracing.operands import axis_of, converted, emit, value
+from ..tracing.promotion import INTEGERS, result_type
+from ..tracing.trace import current
 from ..transforms.batch import vmap
-from ..transforms.loops import scan
+from ..transforms.loops import scan, while_loop
+from .creation import arange
 from .joining import concatenate, stack
 from .shaping import moveaxis, reshape
+
+
+@in_a_trace
+def fori_loop(lower, upper, body_fun, init_val, *, unroll=1, max_trips=None):
+    """`body_fun(i, value)` for each i from `lower` to before `upper`. If both are known it is a scan, which has a reverse
+    mode; else a while_loop."""
+    check_callable("fori_loop", body_fun)
+    types = leaf_types("fori_loop", (lower, upper), ("lower", "upper"))
+    for t, name in zip(types, ("lower", "upper")):
+        if t[0] not in INTEGERS or t[1]:
+            raise TypeError(f"fori_loop: {name} is {type_text(t[:2])}; an integer scalar is expected")
+    kind = result_type([(t[0], t[2]) for t in types])[0]
+    if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
+        if upper <= lower:
+            return init_val
+        counts = arange(int(lower), int(upper), dtype=numpy_of(kind))
+        return scan(lambda value, i: (body_fun(i, value), None), init_val, counts, unroll=unroll)[0]
+    first, last = (converted(current().lift(x), kind) for x in (lower, upper))
+    return while_loop(lambda s: s[0] < last, lambda s: (s[0] + 1, body_fun(s[0], s[1])), (first, init_val), max_trips)[1]
 
 
 def _arrays(function, tree, axis=0):

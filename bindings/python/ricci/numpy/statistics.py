@@ -3,7 +3,7 @@ import operator
 
 import numpy as np
 
-from ..tracing.operands import axes_of, converted, emit, expanded, promoted, public, shape_of_value, value
+from ..tracing.operands import axes_of, converted, emit, expanded, filled, promoted, public, shape_of_value, value
 from ..tracing.promotion import BOOL, COMPLEX, I32, INEXACT, INTEGERS, number_of_dtype
 from ..tracing.value import Value, refuse
 from .arrays import asarray
@@ -11,7 +11,7 @@ from .choices import clip, conj, imag, isnan, real, where
 from .creation import zeros, zeros_like
 from .differences import diff
 from .elementwise import abs as absolute
-from .elementwise import divide, equal, filled, multiply, real_value, subtract
+from .elementwise import divide, equal, multiply, real_value, subtract
 from .indexing import at, take_along_axis
 from .joining import concatenate
 from .order import diag, rows_of, searchsorted, sort

@@ -11,15 +11,15 @@ import numpy as np
 from ..abi.dtypes import KEY, limits_of, numpy_of
 from ..numpy.arrays import asarray
 from ..numpy.creation import arange
-from ..numpy.elementwise import filled, log, multiply, subtract
+from ..numpy.elementwise import log, multiply, subtract
 from ..numpy.indexing import taken
 from ..numpy.linalg import cholesky
 from ..numpy.order import argsort, searchsorted
 from ..numpy.products import matvec
 from ..numpy.reductions import argmax, cumsum
 from ..numpy.shaping import moveaxis, ravel
-from ..tracing.operands import (axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, promoted, public,
-                                shape_of, splat, value)
+from ..tracing.operands import (axis_of, broadcast_shapes_of, converted, dtype_or, emit, expanded, filled, promoted,
+                                public, shape_of, splat, value)
 from ..tracing.promotion import COMPLEX, F32, I32, INTEGERS, REAL_FLOATS, UNSIGNED, number_of_dtype, real_of
 from ..tracing.trace import current
 

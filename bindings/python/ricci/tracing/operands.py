@@ -49,6 +49,11 @@ def splat(number, kind, shape, weak=False):
     return current().constant(np.asarray(number, numpy_of(kind)), kind, shape, weak)
 
 
+def filled(like, number):
+    """A number in the type and shape of a value; weak where that is."""
+    return splat(number, like.kind, like.shape, like.weak)
+
+
 def checked(function, x):
     """An error unless `x` can be an operand; lists are none, as in jax.numpy."""
     if not is_operand(x):
@@ -121,7 +126,7 @@ def weakened(result, values):
 def truth(function, x):
     """x != 0."""
     v = value(function, x)
-    return v if v.kind == BOOL else emit("ne", v, splat(0, v.kind, v.shape))
+    return v if v.kind == BOOL else emit("ne", v, filled(v, 0))
 
 
 def axis_of(function, axis, rank, name="axis"):

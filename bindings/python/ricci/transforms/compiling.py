@@ -13,8 +13,8 @@ from ..calls.described import described, of_call
 from ..calls.executable import Executable
 from ..calls.frames import hide_frames, without_frames
 from ..calls.keys import to_host
-from ..calls.user_trees import flatten
 from ..calls.trees import Leaf
+from ..calls.user_trees import flatten
 from ..tracing.closing import ShapeDtypeStruct, check_callable, closed, leaf_name, leaf_types, name_of
 from ..tracing.promotion import C64, F32, I32, I64
 from ..tracing.trace import current

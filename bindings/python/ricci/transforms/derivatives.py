@@ -6,9 +6,9 @@ from ..abi.arguments import count
 from ..abi.dtypes import type_text
 from ..abi.program import is_differentiable
 from ..calls.frames import without_frames
+from ..calls.trees import Nested
 from ..calls.user_trees import flatten
 from ..calls.user_trees import map as tree_map
-from ..calls.trees import Nested
 from ..tracing.closing import (check_callable, check_differentiable, closed, in_a_trace, leaf_name, leaf_types,
                                numbers_of)
 from ..tracing.given_numbers import given_trees

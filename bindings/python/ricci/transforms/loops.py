@@ -1,11 +1,9 @@
-"""scan, while_loop and fori_loop of Python functions: one equation each, whose bodies are programs."""
-import numpy as np
-
-from ..abi.dtypes import numpy_of, type_text
+"""scan and while_loop of Python functions: one equation each, whose bodies are programs."""
+from ..abi.dtypes import type_text
 from ..calls.user_trees import Structure, flatten
 from ..tracing.closing import captures_first, check_callable, closed, in_a_trace, leaf_types
-from ..tracing.operands import converted, emit, splat
-from ..tracing.promotion import BOOL, INTEGERS, result_type
+from ..tracing.operands import converted
+from ..tracing.promotion import BOOL, result_type
 from ..tracing.trace import current
 
 
@@ -112,28 +110,3 @@ def while_loop(cond_fun, body_fun, init_val, max_trips=None):
         "cond": captures_first(cond), "body": captures_first(body), "cond_nconsts": len(cond.captured),
         "body_nconsts": len(body.captured), "max_trips": max_trips})
     return carry.build(found)
-
-
-def _counted(first, last, kind):
-    """The integers from `first` to before `last`."""
-    index = emit("iota", dtype=numpy_of(kind), shape=[last - first], dimension=0)
-    return emit("add", index, splat(first, kind, [last - first])) if first else index
-
-
-@in_a_trace
-def fori_loop(lower, upper, body_fun, init_val, *, unroll=1, max_trips=None):
-    """`body_fun(i, value)` for each i from `lower` to before `upper`. If both are known it is a scan, which has a reverse
-    mode; else a while_loop."""
-    check_callable("fori_loop", body_fun)
-    types = leaf_types("fori_loop", (lower, upper), ("lower", "upper"))
-    for t, name in zip(types, ("lower", "upper")):
-        if t[0] not in INTEGERS or t[1]:
-            raise TypeError(f"fori_loop: {name} is {type_text(t[:2])}; an integer scalar is expected")
-    kind = result_type([(t[0], t[2]) for t in types])[0]
-    if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
-        if upper <= lower:
-            return init_val
-        counts = _counted(int(lower), int(upper), kind)
-        return scan(lambda value, i: (body_fun(i, value), None), init_val, counts, unroll=unroll)[0]
-    first, last = (converted(current().lift(x), kind) for x in (lower, upper))
-    return while_loop(lambda s: s[0] < last, lambda s: (s[0] + 1, body_fun(s[0], s[1])), (first, init_val), max_trips)[1]

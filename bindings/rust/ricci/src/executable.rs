@@ -1,5 +1,5 @@
 //! Compiled programs.
-use crate::abi_data::header;
+use crate::abi_data::empty;
 use crate::array::Array;
 use crate::context::Context;
 use crate::error::{check, Error, Result};
@@ -26,8 +26,7 @@ impl Executable {
     fn made(f: &Program, flags: u32) -> Result<Executable> {
         let mut raw = ptr::null_mut();
         // SAFETY: zeros are the defaults of everything but the header.
-        let mut options: sys::ricci_compile_opts = unsafe { std::mem::zeroed() };
-        options.hdr = header::<sys::ricci_compile_opts>();
+        let mut options: sys::ricci_compile_opts = unsafe { empty() };
         options.hdr.flags = flags;
         check(unsafe { sys::ricci_compile(f.raw(), &options, &mut raw) })?;
         Ok(Executable {
