@@ -1,5 +1,5 @@
-# AddressSanitizer, LeakSanitizer and UBSan over the unit tests, with clang, so that a second compiler also builds
-# everything: cmake -S . -B build-asan -G Ninja -C cmake/asan.cmake
+# AddressSanitizer, LeakSanitizer and UBSan over the unit tests, with clang, which is the second compiler of these files:
+# cmake -S . -B build-asan -G Ninja -C cmake/asan.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/dev.cmake)
 set(CMAKE_C_COMPILER clang-14 CACHE STRING "")
 set(CMAKE_CXX_COMPILER clang++-14 CACHE STRING "")

@@ -4,12 +4,11 @@
 # JAX's results of all cases computed again and replayed; the functions of the C++ and the Python binding and the
 # random programs of which a run of all tests takes a part; all tests of the simulated GPU, with the laws of all rows,
 # each call of the driver failing with each code, products compared with `ref`, and NVRTC compiling every text for
-# three architectures; machine code of typical programs for five; the laws, the CPU backend and the simulated GPU with
-# AddressSanitizer, the CPU backend with ThreadSanitizer; 50,000 texts with hostile integers, a quarter of them binary
-# files with hostile bytes whose checksums fit; 3,000 random programs more compared with JAX, 20,000 run on the
-# simulated GPU, 5,000 compiled ahead of time and 500 for AArch64; then random programs, by default for an hour. Texts
-# and those programs are from a seed that rotates with the commit. A failure prints the smallest program found and the
-# line that repeats it.
+# three architectures; machine code of typical programs for five; all unit tests with AddressSanitizer, all that start
+# threads with ThreadSanitizer; 50,000 texts with hostile integers, a quarter of them binary files with hostile bytes
+# whose checksums fit; 3,000 random programs more compared with JAX, 20,000 run on the simulated GPU, 5,000 compiled
+# ahead of time and 500 for AArch64; then random programs, by default for an hour. Texts and those programs are from a
+# seed that rotates with the commit. A failure prints the smallest program found and the line that repeats it.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -28,6 +27,10 @@ PYTHONPATH=bindings/python RICCI_PREFIX=$(cd "$build" && pwd) JAX_PLATFORMS=cpu 
 nvrtc=$(.venv/bin/python -c 'import nvidia.cu13; print(nvidia.cu13.__path__[0])')/lib/libnvrtc.so.13
 RICCI_STANDIN_NVRTC_ALL=1 RICCI_ALL_FAILURES=1 RICCI_TURN=all "$build/tests/cuda/ricci_cuda_test"
 .venv/bin/python tests/cuda/quality.py "$build/tests/cuda/ricci_cuda_quality"
+# Suites of which CTest knows a share are run by themselves.
+for kind in asan tsan; do
+  RICCI_TURN=all sh tests/sanitized.sh $kind "$build/$kind" ctest --output-on-failure -E "^(laws_rows|cpu|cuda)_[12]$"
+done
 for test in ricci_laws_test ricci_cpu_test cuda/ricci_cuda_test; do
   RICCI_TURN=all sh tests/sanitized.sh asan "$build/asan" "tests/$test"
 done
