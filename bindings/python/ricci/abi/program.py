@@ -101,6 +101,11 @@ class Program:
         lib.ricci_program_save(self._handle, path, len(path))
 
     @property
+    def for_values(self):
+        """What is compiled: a program of the same values, which may lack rules of derivatives."""
+        return self
+
+    @property
     def name(self):
         found = _abi.ricci_str()
         lib.ricci_program_name(self._handle, ctypes.byref(found))

@@ -108,7 +108,7 @@ class Executable(native.Caller):
         options.devices, options.n_devices = ctypes.cast(devices, ctypes.c_void_p), 1
         program.context.used = program.context.used or user_place()
         start = time.perf_counter()
-        lib.ricci_compile(program._handle, ctypes.byref(options), ctypes.byref(self._handle))
+        lib.ricci_compile(program.for_values._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._seconds = time.perf_counter() - start
         self._device, self._on_device = device, devices[0]
         info = struct(_abi.ricci_device_desc)
@@ -218,7 +218,7 @@ class Executable(native.Caller):
         """An Error for the first equation of `program`, whose form this is, that makes a NaN or an infinity."""
         self._check_count(arguments)
         arrays = [self._array(i, a) for i, a in enumerate(arguments)]
-        lib.ricci_check_finite(program._handle, self._on_device, _pointers([a._handle for a in arrays]), len(arrays))
+        lib.ricci_check_finite(program.for_values._handle, self._on_device, _pointers([a._handle for a in arrays]), len(arrays))
 
     def _prepared(self, _, i, value):
         return self._argument(i, value)

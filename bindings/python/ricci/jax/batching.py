@@ -56,6 +56,7 @@ def _registered(rule, program):
 
 
 def custom_vmap(importer, body, eqn):
-    held = importer.program(eqn.params["call"], eqn.params["call"].jaxpr.debug_info.func_name or "")
+    name = eqn.params["call"].jaxpr.debug_info.func_name or ""
+    held = importer.program(eqn.params["call"], name, [any(body.moves(eqn.invars))] * len(eqn.invars))
     rule = _registered(_Rule(importer, eqn.params), held)
     return body.builder.emit("custom_vmap", body.reads(eqn.invars), len(eqn.outvars), body=held, rule=rule)

@@ -37,7 +37,7 @@ def call(importer, body, eqn):
 def _closed(eqn):
     """The jaxpr of a call."""
     p = eqn.params
-    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "fun_jaxpr", "fwd_jaxpr") if name in p)
+    held = next(p[name] for name in ("jaxpr", "call_jaxpr", "call", "callee", "fun_jaxpr", "fwd_jaxpr") if name in p)
     return held if isinstance(held, core.ClosedJaxpr) else core.ClosedJaxpr(held, ())
 
 
@@ -74,30 +74,32 @@ def while_loop(importer, body, eqn):
     cond_program = importer.program(cond, moving=moving[:n_cond] + carry)
     step_program = importer.program(step, moving=moving[n_cond:n_cond + n_step] + carry)
     if cond.out_avals[0].shape:  # jax.vmap has mapped a loop whose trip counts differ
-        step_program = _masked_step(importer, cond, step, n_cond)
-        cond_program = _any_goes_on(importer, cond)
+        step_program = _masked_step(importer, cond, step, moving[:n_cond], moving[n_cond:n_cond + n_step] + carry)
+        cond_program = _any_goes_on(importer, cond, moving[:n_cond] + carry)
         operands[n_cond:n_cond] = operands[:n_cond]
         n_step += n_cond
     return body.builder.emit("while", operands, len(eqn.outvars), cond=cond_program, body=step_program,
                              cond_nconsts=n_cond, body_nconsts=n_step)
 
 
-def _any_goes_on(importer, cond):
+def _any_goes_on(importer, cond, moving):
     body = Body(importer, "any", [type_of(a) for a in cond.in_avals])
-    (flags,) = body.run(cond.jaxpr, cond.consts, body.builder.params)
+    (flags,) = body.run(cond.jaxpr, cond.consts, body.builder.params, moving)
     return body.builder.finish(body.builder.emit("reduce_or", [flags], axes=range(len(cond.out_avals[0].shape))))
 
 
-def _masked_step(importer, cond, step, n_cond):
-    """A trip for the elements whose condition holds; the others keep their carry."""
+def _masked_step(importer, cond, step, cond_moving, moving):
+    """A trip for the elements whose condition holds; the others keep their carry. `cond_moving`: which constants of the
+    condition move, `moving`: which constants and carries of the trip."""
+    n_cond = len(cond_moving)
     cond_consts = cond.in_avals[:n_cond]
     body = Body(importer, "masked", [type_of(a) for a in (*cond_consts, *step.in_avals)])
     build, params = body.builder, body.builder.params
     n_carry = len(step.out_avals)
     carry = params[len(params) - n_carry:]
-    (flags,) = body.run(cond.jaxpr, cond.consts, params[:n_cond] + carry)
+    (flags,) = body.run(cond.jaxpr, cond.consts, params[:n_cond] + carry, cond_moving + moving[len(moving) - n_carry:])
     results = []
-    for old, new in zip(carry, body.run(step.jaxpr, step.consts, params[n_cond:])):
+    for old, new in zip(carry, body.run(step.jaxpr, step.consts, params[n_cond:], moving)):
         shape = build.type_of(old)[1]
         which = build.broadcast(flags, shape, range(len(build.type_of(flags)[1])))
         results += build.emit("select_n", [which, old, new])
@@ -132,7 +134,8 @@ COMPLEX = (_abi.RICCI_C64, _abi.RICCI_C128)
 def custom_linear_solve(importer, body, eqn):
     """The solvers are never differentiated: nothing moves in them."""
     parts = {part: held for part, held in eqn.params["jaxprs"]._asdict().items() if held is not None}
-    moving = {part: [part in ("matvec", "vecmat")] * len(held.in_avals) for part, held in parts.items()}
+    moves = any(body.moves(eqn.invars))
+    moving = {part: [moves and part in ("matvec", "vecmat")] * len(held.in_avals) for part, held in parts.items()}
     return body.builder.emit("custom_linear_solve", body.reads(eqn.invars), len(eqn.outvars),
                              **{part: importer.program(held, moving=moving[part]) for part, held in parts.items()})
 
@@ -249,7 +252,7 @@ RULES = {
     **dict.fromkeys(("jit", "pjit", "closed_call", "core_call", "composite", "custom_partitioning", "remat_opt"), call),
     "scan": scan, "while": while_loop, "cond": cond, "platform_index": platform_index, "remat2": checkpoint,
     "custom_jvp_call": custom(custom_jvp), "custom_vjp_call": custom(custom_vjp),
-    "linear_call": linear_call, "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
+    "linear_call": custom(linear_call), "custom_vmap_call": custom_vmap, "custom_linear_solve": custom_linear_solve, "device_put": forward,
     "reshape": reshape, "dot_general": dot_general, "conj": conj, "eq": equality, "ne": equality, "tie": tie,
     **dict.fromkeys(("empty", "empty2"), empty),
     "convert_element_type": convert_element_type,

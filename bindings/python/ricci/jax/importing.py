@@ -8,6 +8,7 @@ from ..calls.trees import PyTree
 from ..transforms.function import Function
 from .avals import type_of
 from .control import held_jaxpr, rule_of
+from .imported_program import ImportedProgram
 from .jaxpr import Importer
 from .traced import traced
 
@@ -44,21 +45,34 @@ def _checked(function, fn, order, context):
     return checked_context(function, context), given.integer(function, "order", order, given.UINT32)
 
 
+def _program(importer, closed, name):
+    """Imported as if nothing moved, which needs no rules; with them if there are any, and when they are needed."""
+    flags = [False] * len(closed.in_avals)
+    for_values, wide = importer.program(closed, name, flags), jax.config.jax_enable_x64
+
+    def whole():
+        with jax.enable_x64(wide):
+            return importer.program(closed, name)
+    return ImportedProgram(for_values, whole) if importer.moving.holds_rules(closed) else for_values
+
+
 def from_jax(fn, *args, order=2, debug=True, context=None, **kwargs):
     """`fn` as a function of Ricci, for arguments of the shapes and dtypes of `args` and `kwargs`: arrays, trees of them,
     or jax.ShapeDtypeStruct. What is static is bound (`functools.partial(fn, mode="a")`), not an argument.
 
     Loops, branches, calls, checkpoints and custom rules stay what they are. A custom rule that applies its own function
-    to the same shapes has derivatives of every order; if to others, to the depth `order`. Error names the first
-    primitive that Ricci lacks and the line that applies it; `missing` lists all. `debug=False` leaves out prints and
-    debug callbacks. An argument of `fn` that is called `order`, `debug` or `context` is given by its position.
+    to the same shapes has derivatives of every order; if to others, to the depth `order`. Calls need no rules: they are
+    traced, as in JAX, by the first derivative, and by whatever else is about the program itself (`text`, `save`, pickle,
+    a call in a function that is traced). Error names the first primitive that Ricci lacks and the line that applies it,
+    in a rule when that is traced; `missing` lists all. `debug=False` leaves out prints and debug callbacks. An argument
+    of `fn` that is called `order`, `debug` or `context` is given by its position.
     """
     context, order = _checked("from_jax", fn, order, context)
     _check_leaves("from_jax", args, kwargs)
     closed, out_tree = traced(fn, args, kwargs)
     _check_types(closed, args, kwargs)
     name = getattr(fn, "__name__", type(fn).__name__).strip("<>")
-    program = Importer(context, rule_of, held_jaxpr, order, debug=debug).program(closed, name)
+    program = _program(Importer(context, rule_of, held_jaxpr, order, debug=debug), closed, name)
     tree = lambda x: PyTree(jax.tree_util.tree_structure(x))  # noqa: E731
     return Function(program, map(tree, args), {k: tree(v) for k, v in kwargs.items()}, PyTree(out_tree))
 

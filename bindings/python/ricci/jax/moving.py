@@ -12,6 +12,8 @@ from jax._src.interpreters import ad
 from .avals import is_differentiable
 
 CUSTOM = ("custom_jvp_call", "custom_vjp_call")
+# What is in these has rules if an operand moves.
+HOLDERS = ("custom_linear_solve", "custom_vmap_call", "linear_call", "linear_solve", "vprim")
 
 
 def _is_constant(primitive):
@@ -40,6 +42,10 @@ class Moving:
             self._known[key] = jaxpr, *self._walk(*given)
         return self._known[key][1:]
 
+    def holds_rules(self, closed):
+        """Are there operations whose rules are imported for what moves?"""
+        return bool(self._inside(closed, [False] * len(closed.in_avals)))
+
     def _walk(self, jaxpr, flags, const_flags):
         parameters = zip((*jaxpr.constvars, *jaxpr.invars), (*(const_flags or [False] * len(jaxpr.constvars)), *flags))
         moving, met = {v for v, f in parameters if f and _can_move(v)}, []
@@ -59,7 +65,7 @@ class Moving:
         if held is not None:
             return self.of(held.jaxpr, ins)[1:]
         outs = [any(ins) and not _is_constant(eqn.primitive)] * len(eqn.outvars)
-        return outs, (any(ins),) if name == "linear_solve" else ()
+        return outs, (any(ins),) if name in HOLDERS else ()
 
     def _custom(self, eqn, ins):
         """What a custom_vjp gives has a tangent, what a custom_jvp gives if its rule says so."""
@@ -76,7 +82,7 @@ class Moving:
 
     def _cond(self, eqn, ins):
         found = [self.of(b.jaxpr, ins[1:]) for b in eqn.params["branches"]]
-        return list(map(any, zip(*(outs for _, outs, _ in found)))), tuple(key for *_, key in found)
+        return list(map(any, zip(*(outs for _, outs, _ in found)))), tuple(key for *_, key in found if key)
 
     def _scan(self, eqn, ins):
         p = eqn.params
@@ -88,8 +94,8 @@ class Moving:
         p = eqn.params
         n, end = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
         carry = self.carry(p["body_jaxpr"].jaxpr, ins[n:end], ins[end:])
-        key = self._inside(p["body_jaxpr"], ins[n:end] + carry)
-        return carry, (key, self._inside(p["cond_jaxpr"], ins[:n] + carry))
+        found = self._inside(p["body_jaxpr"], ins[n:end] + carry), self._inside(p["cond_jaxpr"], ins[:n] + carry)
+        return carry, tuple(key for key in found if key)
 
     def carry(self, step, consts, carry, xs=()):
         """Which carries of a loop move in some trip."""

@@ -166,7 +166,8 @@ def linear_solve(importer, body, eqn):
         return _regular(importer, solve, body, eqn)
     # Without a tangent, or as the transpose of a transpose, which linear_call never asks for.
     if importer.solves_around > 1 or not any(body.moves(eqn.invars)):
-        return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=importer.program(solve.call))
+        held = importer.program(solve.call, moving=[any(body.moves(eqn.invars))] * len(solve.ins))
+        return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=held)
     if importer.solves_around == 1:
         return _linear(importer, solve, body.builder, body.reads(eqn.invars))
     inner = Builder(importer.context, "linear_solve", [type_of(a) for a in solve.ins])
@@ -190,7 +191,7 @@ def vprim(importer, body, eqn):
     axes, size, mapped = (eqn.params[name] for name in ("__batch_axes", "__axis_size", "prim"))
     if _innermost(eqn.params).name in IMPLEMENTED:
         return implemented(importer, body, eqn)
-    one = importer.program(importer.alike(eqn, _one_of_many), mapped.name)
+    one = importer.program(importer.alike(eqn, _one_of_many), mapped.name, [any(body.moves(eqn.invars))] * len(axes))
     many = one.vmap([-1 if axis is None else axis for axis in axes], [0] * len(eqn.outvars), size)
     return body.builder.emit("call", body.reads(eqn.invars), len(eqn.outvars), body=many)
 

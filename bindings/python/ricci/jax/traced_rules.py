@@ -1,9 +1,9 @@
 """Rules of custom_jvp and custom_vjp as jaxprs.
 
-JAX traces a rule when it differentiates, and knows then which arguments have tangents. Here a rule is traced
-when the function is imported, for all arguments that may have tangents then (moving.py), or for as many of them as
-it takes: one that is told which there are (symbolic zeros) may refuse some, and JAX itself refuses those of what the
-function closes over.
+JAX traces a rule when it differentiates, and knows then which arguments have tangents. Here a rule is traced when the
+program with rules is made (imported_program.py), for all arguments that may have tangents then (moving.py), or for
+as many of them as it takes: one that is told which there are (symbolic zeros) may refuse some, and JAX itself refuses
+those of what the function closes over.
 """
 import jax
 import numpy as np

@@ -342,7 +342,11 @@ class Lowered:
     """As in JAX: `compile()` gives what can be called and asked for `timings`, `stats()` and `dump(stage)`."""
 
     def __init__(self, function):
-        self._function, self.text = function, function.text
+        self._function = function
+
+    @property
+    def text(self):
+        return self._function.text
 
     def compile(self):
         return Compiled(self._function)
