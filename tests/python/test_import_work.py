@@ -13,6 +13,7 @@ import jax  # noqa: E402
 import ricci  # noqa: E402
 from jax._src.interpreters import partial_eval  # noqa: E402
 from ricci.jax import jaxpr  # noqa: E402
+from ricci.jax.traced import traced as without_references  # noqa: E402
 
 import jax_functions  # noqa: E402
 from shares import share  # noqa: E402
@@ -35,8 +36,8 @@ def traced(run):
 
 
 def traced_by_jax(fn, args):
-    """(the primitives of the function, those of its gradient if these are more)."""
-    own, argnums = traced(lambda: jax.make_jaxpr(lambda *xs: fn(*xs))(*args)), argnums_of(fn, args)
+    """(the primitives of the function, those of its gradient if these are more). JAX traces again what has references."""
+    own, argnums = traced(lambda: without_references(lambda *xs: fn(*xs), args, {})), argnums_of(fn, args)
     return own, max(own, traced(lambda: jax.make_jaxpr(jax.grad(total(fn), argnums))(*args))) if argnums else own
 
 
