@@ -208,7 +208,8 @@ def _blackjax(k=1):
         return run
     mass = jnp.ones(2 * k)
     for name, kernel in (("hmc", blackjax.hmc(density, 0.1, mass, 3)), ("mala", blackjax.mala(density, 0.1)),
-                         ("nuts", blackjax.nuts(density, 0.1, mass))):
+                         ("nuts", blackjax.nuts(density, 0.1, mass)),
+                         ("elliptical", blackjax.elliptical_slice(density, mean=0 * mass, cov=mass))):
         yield name, chain(kernel), (jax.random.key(4), real(2 * k))
 
 

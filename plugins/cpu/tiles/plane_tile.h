@@ -10,7 +10,7 @@
 // products of a gradient of stride 2 were zeros.
 //
 // Our time relative to JAX's on one thread of a Zen 4, worst of 20 programs of
-// tests/bench/real/measure_convolutions.py: gradients 4.9 -> 0.7, second derivatives 5.1 -> 0.7; in the geometric mean
+// tests/bench/real/measure_programs.py: gradients 4.9 -> 0.7, second derivatives 5.1 -> 0.7; in the geometric mean
 // 0.65 -> 0.13 and 0.65 -> 0.12. The stride between planes is an odd number of cache lines: 256 planes of 1 KB in four
 // sets of the first-level cache took four times as long.
 #ifndef RICCI_CPU_PLANE_TILE_H_

@@ -115,22 +115,3 @@ PROGRAMS = {
     "transposed_c4_128": lambda: transposed(16, 4, 128),
     "transposed_c16_256": lambda: transposed(16, 16, 256),
 }
-
-
-def gradient(fn):
-    return jax.grad(fn, argnums=(0, 1))
-
-
-def hessian_product(fn):
-    """The derivative of the gradient along the arguments."""
-    def product(x, weights):
-        return jax.jvp(gradient(fn), (x, weights), (x, weights))[1]
-    return product
-
-
-ORDERS = {"value": lambda fn: fn, "gradient": gradient, "second": hessian_product}
-
-
-def case_of(program, order):
-    fn, args = PROGRAMS[program]()
-    return ORDERS[order](fn), args, ()

@@ -79,6 +79,8 @@ class Ricci:
         trace, again = (seconds(lambda: jax.make_jaxpr(fn)(*single)) for _ in range(2))
         start = time.perf_counter()
         f = self.ricci.from_jax(fn, *single, context=self.context)
+        if argnums:
+            f.program.verify()  # asks for the rules, which JAX traces in its own trace of the gradient
         imported = time.perf_counter()
         if argnums:
             f = f.grad(argnums)
