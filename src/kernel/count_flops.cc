@@ -8,6 +8,7 @@
 
 #include "base/saturating.h"
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
@@ -84,28 +85,28 @@ uint64_t CountFlops(const ricci_kernel_table& k) {
 
 uint64_t CountFlops(const Plan& plan, std::span<const Kernel> kernels) {
   uint64_t sum = 0;
-  std::vector<uint64_t> runs{1};
-  std::vector<uint64_t> of_kernel;  // each is computed once, however often the plan runs it
+  const MatchedBlocks blocks(plan.steps);
+  std::vector<uint64_t> runs_within(plan.steps.size(), 1);  // of a loop or branch
+  std::vector<uint64_t> of_kernel;                          // each is computed once, however often the plan runs it
   for (const Kernel& k : kernels) of_kernel.push_back(CountFlops(k.View()));
-  for (const ricci_plan_step& step : plan.steps) {
+  for (uint32_t s = 0; s < plan.steps.size(); ++s) {
+    const ricci_plan_step& step = plan.steps[s];
+    const uint64_t runs = blocks.Outermost(s) ? 1 : runs_within[blocks[s].around];
     switch (step.kind) {
       case RICCI_STEP_KERNEL:
-        sum = AddUpToMost(sum, MulUpToMost(runs.back(), of_kernel[step.index]));
+        sum = AddUpToMost(sum, MulUpToMost(runs, of_kernel[step.index]));
         break;
       case RICCI_STEP_LIBRARY:
-        sum = AddUpToMost(sum, MulUpToMost(runs.back(), plan.libraries[step.index].flops));
+        sum = AddUpToMost(sum, MulUpToMost(runs, plan.libraries[step.index].flops));
         break;
       case RICCI_STEP_SOURCE:
-        sum = AddUpToMost(sum, MulUpToMost(runs.back(), plan.sources[step.index].flops));
+        sum = AddUpToMost(sum, MulUpToMost(runs, plan.sources[step.index].flops));
         break;
       case RICCI_STEP_WHILE:
-        runs.push_back(MulUpToMost<uint64_t>(runs.back(), std::max(step.index, 1u)));
+        runs_within[s] = MulUpToMost<uint64_t>(runs, std::max(step.index, 1u));
         break;
       case RICCI_STEP_CASE:
-        runs.push_back(runs.back());
-        break;
-      case RICCI_STEP_END:
-        runs.pop_back();
+        runs_within[s] = runs;
         break;
       default:
         break;

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
@@ -125,11 +126,15 @@ class TouchedMemory {
 class EdgeFinder {
  public:
   EdgeFinder(const ricci_plan& p, const ricci_kernel_table* const* kernels)
-      : p_(p), uses_(p, kernels), begin_(p.n_steps + size_t{1}), covered_(p.n_steps, kNone) {}
+      : p_(p),
+        blocks_(std::span(p.steps, p.n_steps)),
+        uses_(p, kernels),
+        begin_(p.n_steps + size_t{1}),
+        covered_(p.n_steps, kNone) {}
 
   std::vector<PlanEdge> Run() {
     for (uint32_t s = 0, end = 0; s < p_.n_steps; s = end) {
-      end = EndOf(s);
+      end = blocks_[s].end + 1;
       FindWaits(s, end, uses_.Of(s, end));
       begin_[s] = edges_.size();
       for (uint32_t earlier : waits_) edges_.push_back({earlier, s});
@@ -139,18 +144,6 @@ class EdgeFinder {
   }
 
  private:
-  // The step after the outermost one at `s`.
-  uint32_t EndOf(uint32_t s) const {
-    uint32_t depth = 0;
-    do {
-      const uint32_t kind = p_.steps[s].kind;
-      depth += kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE;
-      depth -= kind == RICCI_STEP_END;
-      ++s;
-    } while (depth != 0);
-    return s;
-  }
-
   // Does any of the steps [begin, end) have an effect?
   bool HasEffect(uint32_t begin, uint32_t end) const {
     return std::any_of(p_.steps + begin, p_.steps + end, [&](const ricci_plan_step& s) {
@@ -201,6 +194,7 @@ class EdgeFinder {
   }
 
   const ricci_plan& p_;
+  const MatchedBlocks blocks_;
   StepUses uses_;
   TouchedMemory memory_;
   std::vector<PlanEdge> edges_;

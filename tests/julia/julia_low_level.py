@@ -19,7 +19,7 @@ ONE_TYPE = {"Csize_t": "UInt64", "Cstring": "Ptr{UInt8}"}
 CXX_SCALARS = {"void": "Cvoid", "char": "UInt8", "uint8_t": "UInt8", "int8_t": "Int8", "uint16_t": "UInt16",
                "int32_t": "Int32", "uint32_t": "UInt32", "int64_t": "Int64", "uint64_t": "UInt64", "double": "Float64",
                "float": "Float32"}
-NOT_READ = {"ricci", "api_table", "attr", "exact", "float_format", "writer"}  # nothing of theirs is in the table
+NOT_READ = {"ricci", "api_table", "attr", "exact", "float_format", "step_blocks", "writer"}  # nothing of theirs is in the table
 
 
 class Layout:

@@ -56,8 +56,11 @@ class TestPlan {
     p.output_alias = alias_.empty() ? nullptr : alias_.data();
     return p;
   }
-  Edges Find() const {
-    const ricci_plan p = View();
+  Edges Find() const { return Find(0, static_cast<uint32_t>(plan_.steps.size())); }
+  // Of the steps [first, last) alone.
+  Edges Find(uint32_t first, uint32_t last) const {
+    ricci_plan p = View();
+    p.steps += first, p.n_steps = last - first;
     const KernelViews views(kernels_);
     Edges edges;
     EXPECT_TRUE(ricci::testing::Ok(
@@ -164,6 +167,27 @@ TEST(PlanEdges, LoopsAndChoicesAreOneStep) {
   t.Step(RICCI_STEP_END);                                     // 14
   t.Kernel({{flag, kRead}, {t.Buffer(kOutput, 0), kWrite}});  // 15
   EXPECT_EQ(t.Find(), (Edges{{0, 1}, {1, 10}, {1, 12}, {9, 12}, {11, 12}, {1, 15}}));
+}
+
+// A backend asks about the body of a loop as if it were a plan, also where it has loops itself.
+TEST(PlanEdges, AListWithinIsAPlanByItself) {
+  TestPlan t;
+  const uint32_t in = t.Buffer(kInput, 0), flag = t.Arena(0), a = t.Arena(8), b = t.Arena(16);
+  t.Kernel({{in, kRead}, {a, kWrite}});    // 0
+  t.Step(RICCI_STEP_WHILE, 0, {flag});     // 1
+  t.Kernel({{a, kRead}, {flag, kWrite}});  // 2
+  t.Step(RICCI_STEP_COND);                 // 3
+  t.Kernel({{a, kRead}, {b, kWrite}});     // 4
+  t.Step(RICCI_STEP_CASE, 2, {in});        // 5
+  t.Copy(a, b);                            // 6
+  t.Kernel({{a, kBoth}});                  // 7
+  t.Step(RICCI_STEP_NEXT);                 // 8
+  t.Step(RICCI_STEP_END);                  // 9
+  t.Step(RICCI_STEP_END);                  // 10
+  EXPECT_EQ(t.Find(2, 3), (Edges{}));
+  EXPECT_EQ(t.Find(4, 10), (Edges{{0, 1}}));
+  EXPECT_EQ(t.Find(6, 8), (Edges{{0, 1}}));
+  EXPECT_EQ(t.Find(8, 8), (Edges{}));
 }
 
 TEST(PlanEdges, MalformedPlansAreRefused) {

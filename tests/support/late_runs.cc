@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci::testing {
 
@@ -23,14 +24,10 @@ absl::StatusOr<std::shared_ptr<LateCode>> LateCode::Create(const ricci_compile_a
 
 void LateCode::FindBlocks() {
   std::vector<uint32_t> block_of(plan_->n_steps);
-  uint32_t depth = 0;
+  const kernel::MatchedBlocks matched(std::span(plan_->steps, plan_->n_steps));
   for (uint32_t s = 0; s < plan_->n_steps; ++s) {
-    const uint32_t kind = plan_->steps[s].kind;
-    if (depth == 0) blocks_.push_back({s, s});
+    if (matched.Outermost(s)) blocks_.push_back({s, matched[s].end + 1});
     block_of[s] = static_cast<uint32_t>(blocks_.size() - 1);
-    blocks_.back().end = s + 1;
-    depth += kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE;
-    depth -= kind == RICCI_STEP_END;
   }
   for (const kernel::PlanEdge& e : kernel::PlanEdges(*plan_, kernels_.data())) {
     blocks_[block_of[e.earlier]].waiting.push_back(block_of[e.later]);

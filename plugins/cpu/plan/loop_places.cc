@@ -7,6 +7,7 @@
 #include "codegen/loop_text.h"
 #include "cpu/kernel/looks.h"
 #include "ricci/api_table.h"
+#include "ricci/step_blocks.h"
 
 namespace ricci::cpu {
 namespace {
@@ -30,14 +31,10 @@ const LoopPlace* Around(const std::vector<LoopPlace>& loops, uint32_t kernel, ui
 
 // The innermost loop of the plan around a step, or the step itself; NULL: there is none.
 const ricci_plan_step* Around(const ricci_plan& plan, uint32_t step) {
-  std::vector<const ricci_plan_step*> open;
-  for (uint32_t i = 0; i <= step && i < plan.n_steps; ++i) {
-    const ricci_plan_step& s = plan.steps[i];
-    if (s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE) open.push_back(&s);
-    if (s.kind == RICCI_STEP_END && !open.empty()) open.pop_back();
-  }
-  const auto loop = std::find_if(open.rbegin(), open.rend(), [](const auto* s) { return s->kind == RICCI_STEP_WHILE; });
-  return loop == open.rend() ? nullptr : *loop;
+  std::vector<ricci_step_block> blocks(plan.n_steps);
+  ricci_match_blocks(plan.steps, plan.n_steps, blocks.data());
+  while (step != RICCI_NO_STEP && plan.steps[step].kind != RICCI_STEP_WHILE) step = blocks[step].around;
+  return step == RICCI_NO_STEP ? nullptr : &plan.steps[step];
 }
 
 }  // namespace

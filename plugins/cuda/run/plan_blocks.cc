@@ -4,38 +4,15 @@
 
 namespace ricci::cuda {
 
-PlanBlocks::PlanBlocks(const ricci_plan& plan) : end_(plan.n_steps), next_(plan.n_steps) {
-  struct Open {
-    uint32_t begin, latest;  // latest: the step whose `next_` is wanted
-    uint32_t with_steps;     // parts that have some
-  };
-  std::vector<Open> open;
-  const auto end_part = [&](uint32_t i) {
-    next_[open.back().latest] = i;
-    if (i != open.back().latest + 1) ++open.back().with_steps;
-    open.back().latest = i;
-  };
-  for (uint32_t i = 0; i < plan.n_steps; ++i) {
-    switch (plan.steps[i].kind) {
-      case RICCI_STEP_WHILE:
-      case RICCI_STEP_CASE:
-        has_loops_ = has_loops_ || plan.steps[i].kind == RICCI_STEP_WHILE;
-        open.push_back({i, i, 0});
-        depth_ = std::max(depth_, static_cast<uint32_t>(open.size()));
-        break;
-      case RICCI_STEP_COND:
-      case RICCI_STEP_NEXT:
-        end_part(i);
-        break;
-      case RICCI_STEP_END:
-        end_part(i);
-        end_[open.back().begin] = i;
-        if (plan.steps[open.back().begin].kind == RICCI_STEP_CASE && open.back().with_steps > 1) has_choices_ = true;
-        open.pop_back();
-        break;
-      default:
-        break;
-    }
+PlanBlocks::PlanBlocks(const ricci_plan& plan) : blocks_(plan.n_steps) {
+  ricci_match_blocks(plan.steps, plan.n_steps, blocks_.data());
+  std::vector<uint32_t> depths(plan.n_steps);  // of loops and branches, themselves included
+  for (uint32_t s = 0; s < plan.n_steps; ++s) {
+    if (!ricci_step_opens(&plan.steps[s])) continue;
+    depths[s] = (blocks_[s].around == RICCI_NO_STEP ? 0 : depths[blocks_[s].around]) + 1;
+    depth_ = std::max(depth_, depths[s]);
+    has_loops_ = has_loops_ || plan.steps[s].kind == RICCI_STEP_WHILE;
+    has_choices_ = has_choices_ || (plan.steps[s].kind == RICCI_STEP_CASE && IsChoice(s));
   }
 }
 
@@ -46,7 +23,7 @@ bool PlanBlocks::IsChoice(uint32_t step) const {
 
 std::vector<StepRange> PlanBlocks::Branches(uint32_t step) const {
   std::vector<StepRange> out;
-  for (uint32_t at = step; at != end_[step]; at = next_[at]) out.push_back({at + 1, next_[at]});
+  for (uint32_t at = step; at != blocks_[step].end; at = blocks_[at].next) out.push_back({at + 1, blocks_[at].next});
   return out;
 }
 

@@ -1,9 +1,11 @@
-// PlanBlocks: where the loops and branches of a plan begin and end. A function of the steps alone.
+// PlanBlocks: the loops and branches of a plan as ranges of steps, and what a graph needs to know of them. A function
+// of the steps alone (ricci/step_blocks.h).
 #ifndef RICCI_CUDA_PLAN_BLOCKS_H_
 #define RICCI_CUDA_PLAN_BLOCKS_H_
 #include <vector>
 
 #include "ricci/backend.h"
+#include "ricci/step_blocks.h"
 
 namespace ricci::cuda {
 
@@ -24,20 +26,17 @@ class PlanBlocks {
   // How many of them are in each other at most.
   uint32_t depth() const { return depth_; }
   // The step after this one, with all that is within it.
-  uint32_t After(uint32_t step) const { return (Opens(step) ? end_[step] : step) + 1; }
+  uint32_t After(uint32_t step) const { return blocks_[step].end + 1; }
   // Of a WHILE: the steps that compute its predicate, and its body.
-  StepRange Question(uint32_t loop) const { return {loop + 1, next_[loop]}; }
-  StepRange Body(uint32_t loop) const { return {next_[loop] + 1, end_[loop]}; }
+  StepRange Question(uint32_t loop) const { return {loop + 1, blocks_[loop].next}; }
+  StepRange Body(uint32_t loop) const { return {blocks_[loop].next + 1, blocks_[loop].end}; }
   // Of a CASE: have several branches steps?
   bool IsChoice(uint32_t step) const;
   // Of a CASE, in order.
   std::vector<StepRange> Branches(uint32_t step) const;
 
  private:
-  bool Opens(uint32_t step) const { return end_[step] != 0; }
-
-  std::vector<uint32_t> end_;   // by step: of WHILE and CASE the END; of others 0
-  std::vector<uint32_t> next_;  // by step: of WHILE the COND, of CASE and NEXT the next NEXT or the END
+  std::vector<ricci_step_block> blocks_;  // by step
   uint32_t depth_ = 0;
   bool has_loops_ = false, has_choices_ = false;
 };

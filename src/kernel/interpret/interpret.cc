@@ -10,6 +10,7 @@
 #include "base/status_abi.h"
 #include "kernel/interpret/quick_kernel.h"
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
@@ -26,13 +27,11 @@ class PlanMachine {
         kernels_(kernels),
         a_(a),
         stop_{a.cancel, a.deadline_ns},
-        decoded_(n_kernels),
-        end_(p.n_steps),
-        next_(p.n_steps) {}
+        blocks_(std::span(p.steps, p.n_steps)),
+        decoded_(n_kernels) {}
 
   absl::Status Run(HostStop* ended) {
     FindAddresses();
-    MatchBlocks();
     absl::Status status = RunSteps(0, p_.n_steps);
     if (ended != nullptr) *ended = ended_;
     return status;
@@ -51,25 +50,6 @@ class PlanMachine {
     }
   }
 
-  // end_: of WHILE and CASE; next_: of WHILE its COND, of CASE and NEXT the next NEXT or the END.
-  void MatchBlocks() {
-    std::vector<uint32_t> open, last;
-    for (uint32_t i = 0; i < p_.n_steps; ++i) {
-      const uint32_t kind = p_.steps[i].kind;
-      if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) {
-        open.push_back(i);
-        last.push_back(i);
-      }
-      if (kind != RICCI_STEP_COND && kind != RICCI_STEP_NEXT && kind != RICCI_STEP_END) continue;
-      if (kind != RICCI_STEP_END || p_.steps[last.back()].kind != RICCI_STEP_WHILE) next_[last.back()] = i;
-      if (kind == RICCI_STEP_NEXT) last.back() = i;
-      if (kind != RICCI_STEP_END) continue;
-      end_[open.back()] = i;
-      open.pop_back();
-      last.pop_back();
-    }
-  }
-
   absl::Status Look() {
     const absl::Status status = stop_.Look();
     ended_.happened = !status.ok();
@@ -77,7 +57,7 @@ class PlanMachine {
   }
 
   absl::Status RunSteps(uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) {
+    for (uint32_t i = begin; i < end; i = blocks_[i].end + 1) {
       const ricci_plan_step& s = p_.steps[i];
       RICCI_TRY(Look());
       const uint64_t begin_ns = a_.span == nullptr ? 0 : MonotonicNow();
@@ -100,9 +80,8 @@ class PlanMachine {
           RICCI_TRY(RunCase(i));
           break;
       }
-      const bool holds_steps = s.kind == RICCI_STEP_WHILE || s.kind == RICCI_STEP_CASE;
-      if (a_.span != nullptr && !holds_steps) a_.span(a_.span_self, i, /*thread=*/0, begin_ns, MonotonicNow());
-      if (holds_steps) i = end_[i];
+      const bool reports = a_.span != nullptr && !ricci_step_opens(&s);
+      if (reports) a_.span(a_.span_self, i, /*thread=*/0, begin_ns, MonotonicNow());
     }
     return absl::OkStatus();
   }
@@ -159,13 +138,14 @@ class PlanMachine {
   }
 
   absl::Status RunTrips(uint32_t at, uint64_t& trips) {
+    const uint32_t cond = blocks_[at].next, end = blocks_[at].end;
     for (;; ++trips) {
       RICCI_TRY(Look());
-      RICCI_TRY(RunSteps(at + 1, next_[at]));
+      RICCI_TRY(RunSteps(at + 1, cond));
       uint8_t holds = 0;
       std::memcpy(&holds, Address(p_.steps[at], 0), 1);
       if (!holds) return absl::OkStatus();
-      RICCI_TRY(RunSteps(next_[at] + 1, end_[at]));
+      RICCI_TRY(RunSteps(cond + 1, end));
     }
   }
 
@@ -174,18 +154,18 @@ class PlanMachine {
     std::memcpy(&branch, Address(p_.steps[at], 0), sizeof(branch));
     branch = std::clamp<int32_t>(branch, 0, static_cast<int32_t>(p_.steps[at].index) - 1);
     uint32_t begin = at;
-    for (; branch > 0; --branch) begin = next_[begin];
-    return RunSteps(begin + 1, next_[begin]);
+    for (; branch > 0; --branch) begin = blocks_[begin].next;
+    return RunSteps(begin + 1, blocks_[begin].next);
   }
 
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
   const ricci_run_args& a_;
   const StopRequest stop_;
+  const MatchedBlocks blocks_;
   HostStop ended_;
   std::vector<std::unique_ptr<QuickKernel>> decoded_;
   std::vector<void*> address_;
-  std::vector<uint32_t> end_, next_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 // overlap in the arena. A kernel may read and write the same memory only if it writes where it has just read: where a
 // buffer is an argument twice, and where a result takes the memory of a donated argument.
 //
-// Lives are found here independently of the pass that places buffers.
+// Places are checked here independently of the pass that chooses them.
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -14,6 +14,7 @@
 #include "base/hash_map.h"
 #include "base/status.h"
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci { inline namespace v0 { namespace kernel {
 namespace {
@@ -28,11 +29,7 @@ struct Life {
 class MemoryChecker {
  public:
   MemoryChecker(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts)
-      : plan_(plan),
-        kernels_(kernels),
-        facts_(facts),
-        lives_(plan.buffers.size()),
-        loop_of_(plan.steps.size(), kNone) {}
+      : plan_(plan), kernels_(kernels), facts_(facts), lives_(plan.buffers.size()) {}
 
   absl::Status Run() {
     FindLives();
@@ -44,10 +41,6 @@ class MemoryChecker {
   }
 
  private:
-  struct Loop {
-    uint32_t begin, end, parent;
-  };
-
   void Touch(uint32_t step, uint32_t at) {
     const ricci_plan_step& s = plan_.steps[step];
     for (uint32_t i = 0; i < s.n_args; ++i) {
@@ -57,40 +50,16 @@ class MemoryChecker {
     }
   }
 
+  // A loop reads its predicate at its COND.
   void FindLives() {
-    std::vector<uint32_t> open;  // loops, kNone for a CASE
-    uint32_t loop = kNone;
+    const MatchedBlocks blocks(plan_.steps);
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
-      const uint32_t kind = plan_.steps[s].kind;
-      if (kind == RICCI_STEP_CASE) open.push_back(kNone);
-      if (kind == RICCI_STEP_WHILE) {
-        loops_.push_back({s, s, loop});
-        loop = static_cast<uint32_t>(loops_.size() - 1);
-        open.push_back(loop);
-      }
-      loop_of_[s] = loop;
-      if (kind == RICCI_STEP_COND) Touch(loops_[loop].begin, s);  // the predicate is read there
-      if (kind != RICCI_STEP_WHILE) Touch(s, s);
-      if (kind != RICCI_STEP_END) continue;
-      if (open.back() != kNone) {
-        loops_[loop].end = s;
-        loop = loops_[loop].parent;
-      }
-      open.pop_back();
+      Touch(s, plan_.steps[s].kind == RICCI_STEP_WHILE ? blocks[s].next : s);
     }
     for (Life& life : lives_) {
-      if (life.known()) Extend(life);
-    }
-  }
-  // Extends the life over all steps of each loop that holds one of its ends, but not the other. Inner loops have larger
-  // numbers.
-  void Extend(Life& life) const {
-    uint32_t a = loop_of_[life.first], b = loop_of_[life.last];
-    while (a != b) {
-      const bool leave_a = b == kNone || (a != kNone && a > b);
-      const Loop& left = loops_[leave_a ? a : b];
-      (leave_a ? life.first : life.last) = leave_a ? left.begin : left.end;
-      (leave_a ? a : b) = left.parent;
+      if (!life.known()) continue;
+      const StepInterval all = blocks.OverLoops({life.first, life.last});
+      life = {all.first, all.last};
     }
   }
 
@@ -211,8 +180,6 @@ class MemoryChecker {
   const std::span<const Kernel> kernels_;
   const PlanFacts& facts_;
   std::vector<Life> lives_;
-  std::vector<Loop> loops_;
-  std::vector<uint32_t> loop_of_;                         // the innermost loop around a step
   std::vector<std::pair<uint32_t, uint32_t>> order_;      // arguments of one step by buffer
   base::HashMap<uint32_t, std::vector<BufferUse>> uses_;  // of kernels
 };

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/status.h"
+#include "kernel/matched_blocks.h"
 #include "pass/plan/lower_plan.h"
 #include "ricci/exact.h"
 
@@ -24,60 +25,13 @@ struct Life {
   uint32_t first = ~0u, last = 0;  // steps
 };
 
-// The loops of a plan.
-class Loops {
- public:
-  explicit Loops(const kernel::Plan& plan) : of_(plan.steps.size(), kNone) {
-    std::vector<uint32_t> open;  // loops, kNone for a CASE
-    uint32_t loop = kNone;       // the innermost one
-    for (uint32_t s = 0; s < plan.steps.size(); ++s) {
-      const uint32_t kind = plan.steps[s].kind;
-      if (kind == RICCI_STEP_WHILE) {
-        all_.push_back({s, s, s, loop});
-        loop = static_cast<uint32_t>(all_.size() - 1);
-      }
-      if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) open.push_back(kind == RICCI_STEP_WHILE ? loop : kNone);
-      of_[s] = loop;
-      if (kind == RICCI_STEP_COND) all_[loop].cond = s;
-      if (kind != RICCI_STEP_END) continue;
-      if (open.back() != kNone) {
-        all_[loop].end = s;
-        loop = all_[loop].parent;
-      }
-      open.pop_back();
-    }
-  }
-  // Where step `s` accesses its arguments: a loop reads its predicate at its COND.
-  uint32_t AccessOf(const kernel::Plan& plan, uint32_t s) const {
-    return plan.steps[s].kind == RICCI_STEP_WHILE ? all_[of_[s]].cond : s;
-  }
-  // All steps of each loop that holds one end of the life, but not the other. Inner loops have larger numbers.
-  void Extend(Life& life) const {
-    uint32_t a = of_[life.first], b = of_[life.last];
-    while (a != b) {
-      const bool leave_first = b == kNone || (a != kNone && a > b);
-      const Loop& left = all_[leave_first ? a : b];
-      (leave_first ? life.first : life.last) = leave_first ? left.begin : left.end;
-      (leave_first ? a : b) = left.parent;
-    }
-  }
-
- private:
-  static constexpr uint32_t kNone = ~0u;
-  struct Loop {
-    uint32_t begin, cond, end, parent;
-  };
-  std::vector<Loop> all_;
-  std::vector<uint32_t> of_;  // the innermost loop around a step, itself included
-};
-
 std::vector<Life> Lives(const kernel::Plan& plan) {
   std::vector<Life> lives(plan.buffers.size());
-  const Loops loops(plan);
+  const kernel::MatchedBlocks blocks(plan.steps);
   for (uint32_t b = 0; b < lives.size(); ++b) lives[b].buffer = b;
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     const ricci_plan_step& step = plan.steps[s];
-    const uint32_t at = loops.AccessOf(plan, s);
+    const uint32_t at = step.kind == RICCI_STEP_WHILE ? blocks[s].next : s;  // a loop reads its predicate at its COND
     for (uint32_t i = step.args; i < step.args + step.n_args; ++i) {
       Life& life = lives[plan.args[i]];
       life.first = std::min(life.first, at);
@@ -85,7 +39,9 @@ std::vector<Life> Lives(const kernel::Plan& plan) {
     }
   }
   for (Life& life : lives) {
-    if (life.first != ~0u) loops.Extend(life);
+    if (life.first == ~0u) continue;
+    const kernel::StepInterval all = blocks.OverLoops({life.first, life.last});
+    life.first = all.first, life.last = all.last;
   }
   return lives;
 }

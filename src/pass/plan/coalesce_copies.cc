@@ -38,8 +38,9 @@ class Coalescer {
       : plan_(out.plan),
         kernels_(out.kernels),
         split_(SinkCopies(out.plan, out.kernels)),
-        flow_(out.plan),
-        accesses_(AccessesOf(out.plan, out.kernels)),
+        blocks_(out.plan.steps),
+        flow_(out.plan, blocks_),
+        accesses_(AccessesOf(out.plan, blocks_, out.kernels)),
         now_(plan_.buffers.size()),
         live_of_to_(plan_.steps.size(), 0),
         live_of_from_(plan_.steps.size(), 0) {
@@ -178,6 +179,7 @@ class Coalescer {
   kernel::Plan& plan_;
   const std::vector<kernel::Kernel>& kernels_;
   const SplitBuffers split_;  // before everything that reads the steps
+  const kernel::MatchedBlocks blocks_;
   const PlanFlow flow_;
   std::vector<std::vector<Access>> accesses_;                     // of buffers that remain
   std::vector<uint32_t> now_;                                     // the buffer that replaces one that is gone

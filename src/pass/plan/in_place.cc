@@ -7,6 +7,7 @@
 
 #include "base/hash_map.h"
 #include "base/status.h"
+#include "kernel/matched_blocks.h"
 #include "pass/plan/lower_plan.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -21,19 +22,16 @@ struct Touch {
 };
 
 // The first and last step of each buffer, and whether any of its steps is in a loop or branch.
-std::vector<Touch> Touches(const kernel::Plan& plan) {
+std::vector<Touch> Touches(const kernel::Plan& plan, const kernel::MatchedBlocks& blocks) {
   std::vector<Touch> touches(plan.buffers.size());
-  uint32_t depth = 0;
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     const ricci_plan_step& step = plan.steps[s];
-    if (step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE) ++depth;
     for (uint32_t i = step.args; i < step.args + step.n_args; ++i) {
       Touch& t = touches[plan.args[i]];
       t.first = std::min(t.first, s);
       t.last = s;
-      t.in_loop |= depth > 0;
+      t.in_loop |= !blocks.Outermost(s) || ricci_step_opens(&step);
     }
-    if (step.kind == RICCI_STEP_END) --depth;
   }
   return touches;
 }
@@ -41,19 +39,16 @@ std::vector<Touch> Touches(const kernel::Plan& plan) {
 class Sharing {
  public:
   Sharing(Lowered& out, const Options& options)
-      : out_(out), plan_(out.plan), options_(options), touches_(Touches(out.plan)) {
+      : out_(out), plan_(out.plan), options_(options), blocks_(plan_.steps), touches_(Touches(plan_, blocks_)) {
     out_.output_alias.assign(plan_.n_outputs, -1);
     now_.resize(plan_.buffers.size());
     std::iota(now_.begin(), now_.end(), 0u);
   }
 
   void Run() {
-    uint32_t depth = 0;
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const ricci_plan_step& step = plan_.steps[s];
-      depth += step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE;
-      depth -= step.kind == RICCI_STEP_END;
-      if (step.kind == RICCI_STEP_COPY && depth == 0) ShareCopy(s);
+      if (step.kind == RICCI_STEP_COPY && blocks_.Outermost(s)) ShareCopy(s);
       if (step.kind != RICCI_STEP_KERNEL) continue;
       const kernel::Kernel& k = out_.kernels[step.index];
       ShareResults(s, k);
@@ -137,6 +132,7 @@ class Sharing {
   Lowered& out_;
   kernel::Plan& plan_;
   const Options& options_;
+  const kernel::MatchedBlocks blocks_;
   std::vector<Touch> touches_;
   std::vector<uint32_t> now_;
   base::HashMap<uint32_t, bool> taken_;

@@ -29,84 +29,64 @@ void Add(std::vector<Access>& accesses, const Access& a) {
 
 }  // namespace
 
-std::vector<std::vector<Access>> AccessesOf(const kernel::Plan& plan, std::span<const kernel::Kernel> kernels) {
+std::vector<std::vector<Access>> AccessesOf(const kernel::Plan& plan, const kernel::MatchedBlocks& blocks,
+                                            std::span<const kernel::Kernel> kernels) {
   std::vector<std::vector<Access>> accesses(plan.buffers.size());
-  std::vector<uint32_t> open;
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     const ricci_plan_step& step = plan.steps[s];
-    if (step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE) open.push_back(s);
-    if (step.kind == RICCI_STEP_COND) Add(accesses[plan.args[plan.steps[open.back()].args]], {s, /*read=*/true});
-    if (step.kind == RICCI_STEP_END) open.pop_back();
+    if (step.kind == RICCI_STEP_COND) Add(accesses[plan.args[plan.steps[blocks[s].around].args]], {s, /*read=*/true});
     if (step.kind == RICCI_STEP_WHILE) continue;  // its COND reads the predicate
     for (uint32_t i = 0; i < step.n_args; ++i) Add(accesses[plan.args[step.args + i]], AccessOf(plan, kernels, s, i));
   }
   return accesses;
 }
 
-PlanFlow::PlanFlow(const kernel::Plan& plan) : plan_(plan) {
+PlanFlow::PlanFlow(const kernel::Plan& plan, const kernel::MatchedBlocks& blocks) : plan_(plan), blocks_(blocks) {
   const size_t n = plan.steps.size();
-  list_of_.assign(n, 0);
+  list_of_.assign(n, kNone);
   depth_.assign(n, 0);
-  for (auto* v : {&begin_, &middle_, &end_, &previous_next_}) v->assign(n, kNone);
-  lists_.push_back({kNone, kNone});
-  uint32_t list = 0, depth = 0;
-  std::vector<uint32_t> open, last_next;  // blocks, and the last NEXT of each
-  const auto enter = [&] {                // enters a list of the innermost block
-    lists_.push_back({list_of_[open.back()], open.back()});
-    list = static_cast<uint32_t>(lists_.size() - 1);
-  };
   for (uint32_t s = 0; s < n; ++s) {
-    const uint32_t kind = plan.steps[s].kind;
-    list_of_[s] = list;
-    if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) {
-      depth += kind == RICCI_STEP_WHILE;
-      open.push_back(s);
-      last_next.push_back(kNone);
-      enter();
-    }
-    depth_[s] = depth;
-    if (!kernel::IsControl(kind)) continue;
-    begin_[s] = open.back();
-    if (kind == RICCI_STEP_COND) middle_[open.back()] = s;
-    if (kind == RICCI_STEP_NEXT || kind == RICCI_STEP_END) previous_next_[s] = last_next.back();
-    if (kind == RICCI_STEP_NEXT) {
-      last_next.back() = s;
-      enter();
-    }
-    if (kind != RICCI_STEP_END) continue;
-    end_[open.back()] = s;
-    depth -= plan.steps[open.back()].kind == RICCI_STEP_WHILE;
-    list = list_of_[open.back()];
-    open.pop_back();
-    last_next.pop_back();
+    if (s != 0) list_of_[s] = ListAfter(s - 1);
+    depth_[s] = (blocks.Outermost(s) ? 0 : depth_[blocks[s].around]) + (plan.steps[s].kind == RICCI_STEP_WHILE);
   }
 }
 
+uint32_t PlanFlow::ListAfter(uint32_t s) const {
+  const ricci_plan_step& step = plan_.steps[s];
+  if (ricci_step_opens(&step) || step.kind == RICCI_STEP_NEXT) return s;
+  return list_of_[step.kind == RICCI_STEP_END ? blocks_[s].around : s];
+}
+
+uint32_t PlanFlow::BlockOf(uint32_t list) const {
+  return plan_.steps[list].kind == RICCI_STEP_NEXT ? blocks_[list].around : list;
+}
+
+// Inner lists begin later.
 uint32_t PlanFlow::Begin(uint32_t first, uint32_t last) const {
   uint32_t a = list_of_[first], b = list_of_[last];
   while (a != b) {
-    if (a > b) {
-      first = lists_[a].opener;
-      a = lists_[a].parent;
-    } else {
-      b = lists_[b].parent;
-    }
+    const bool leave_first = b == kNone || (a != kNone && a > b);
+    if (leave_first) first = BlockOf(a);
+    uint32_t& left = leave_first ? a : b;
+    left = list_of_[BlockOf(left)];
   }
   return first;
 }
 
 template <typename F>
 void PlanFlow::Before(uint32_t s, const F& f) const {
-  const bool closes = s < plan_.steps.size() && plan_.steps[s].kind == RICCI_STEP_END;
-  if (closes) {  // of a CASE: other branches end at their NEXT
-    for (uint32_t next = previous_next_[s]; next != kNone; next = previous_next_[next]) f(next);
+  const std::vector<ricci_plan_step>& steps = plan_.steps;
+  if (s < steps.size() && steps[s].kind == RICCI_STEP_END) {  // of a CASE: other branches end at their NEXT
+    const uint32_t block = blocks_[s].around;
+    const bool has_branches = steps[block].kind == RICCI_STEP_CASE;
+    for (uint32_t next = blocks_[block].next; has_branches && next != s; next = blocks_[next].next) f(next);
   }
   if (s == 0) return;
-  const uint32_t p = s - 1, kind = plan_.steps[p].kind;
-  if (kind == RICCI_STEP_NEXT) return f(begin_[p]);
-  if (kind == RICCI_STEP_END && plan_.steps[begin_[p]].kind == RICCI_STEP_WHILE) return f(middle_[begin_[p]]);
+  const uint32_t p = s - 1, kind = steps[p].kind, around = blocks_[p].around;
+  if (kind == RICCI_STEP_NEXT) return f(around);
+  if (kind == RICCI_STEP_END && steps[around].kind == RICCI_STEP_WHILE) return f(blocks_[around].next);
   f(p);
-  if (kind == RICCI_STEP_WHILE) f(end_[p]);
+  if (kind == RICCI_STEP_WHILE) f(blocks_[p].end);
 }
 
 size_t PlanFlow::MarkLive(std::span<const Access> accesses, bool at_end, uint32_t mark,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/matched_blocks.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 
@@ -22,27 +23,30 @@ struct Access {
 };
 
 // Per buffer, in the order of the steps. A predicate is read by the COND of its loop.
-std::vector<std::vector<Access>> AccessesOf(const kernel::Plan& plan, std::span<const kernel::Kernel> kernels);
+std::vector<std::vector<Access>> AccessesOf(const kernel::Plan& plan, const kernel::MatchedBlocks& blocks,
+                                            std::span<const kernel::Kernel> kernels);
 
 class PlanFlow {
  public:
-  explicit PlanFlow(const kernel::Plan& plan);
+  // `blocks` are those of the plan.
+  PlanFlow(const kernel::Plan& plan, const kernel::MatchedBlocks& blocks);
 
   // Loops around step `s`.
   uint32_t Depth(uint32_t s) const { return depth_[s]; }
   // Is step `s` outside all loops and branches?
-  bool Outermost(uint32_t s) const { return list_of_[s] == 0; }
+  bool Outermost(uint32_t s) const { return list_of_[s] == kNone; }
 
   // Marks the steps after which the value of a buffer with these accesses is needed: live[step] = mark. `at_end`: it is
   // a result of the plan. Returns the number of marks.
   size_t MarkLive(std::span<const Access> accesses, bool at_end, uint32_t mark, std::vector<uint32_t>& live) const;
 
  private:
-  static constexpr uint32_t kNone = ~0u;
-  struct List {
-    uint32_t parent, opener;  // list and step around it
-  };
+  static constexpr uint32_t kNone = kernel::kNoStep;
 
+  // The list of a step that follows `s`.
+  uint32_t ListAfter(uint32_t s) const;
+  // The WHILE or CASE whose list it is.
+  uint32_t BlockOf(uint32_t list) const;
   // The step that contains `first` in the innermost list around both.
   uint32_t Begin(uint32_t first, uint32_t last) const;
   // Calls f with each step that may run just before `s`; the end of the plan is step plan.steps.size().
@@ -50,11 +54,9 @@ class PlanFlow {
   void Before(uint32_t s, const F& f) const;
 
   const kernel::Plan& plan_;
-  std::vector<List> lists_;        // 0: the whole plan; inner ones have larger numbers
-  std::vector<uint32_t> list_of_;  // of a step
+  const kernel::MatchedBlocks& blocks_;
+  std::vector<uint32_t> list_of_;  // of a step: the WHILE, CASE or NEXT after which its list begins; kNone: the plan
   std::vector<uint32_t> depth_;
-  std::vector<uint32_t> begin_, middle_, end_;  // of the block of a WHILE, COND, CASE, NEXT, END; middle: its COND
-  std::vector<uint32_t> previous_next_;         // of a NEXT or END: the NEXT before in the same CASE, or kNone
 };
 
 }}}  // namespace ricci::v0::pass

@@ -20,17 +20,16 @@ struct Copy {
 class Sinking {
  public:
   Sinking(kernel::Plan& plan, std::span<const kernel::Kernel> kernels, SplitBuffers& split)
-      : plan_(plan), split_(split), accesses_(AccessesOf(plan, kernels)), case_of_(plan.steps.size(), kNone) {}
+      : plan_(plan),
+        split_(split),
+        blocks_(plan.steps),
+        accesses_(AccessesOf(plan, blocks_, kernels)),
+        case_of_(plan.steps.size(), kNone) {}
 
   // Returns whether it moved any.
   bool Run() {
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
-      const uint32_t kind = plan_.steps[s].kind;
-      if (kind == RICCI_STEP_WHILE || kind == RICCI_STEP_CASE) open_.push_back(s);
-      if (kind == RICCI_STEP_COPY) Consider(s);
-      if (kind != RICCI_STEP_END) continue;
-      begin_[s] = open_.back();
-      open_.pop_back();
+      if (plan_.steps[s].kind == RICCI_STEP_COPY) Consider(s);
     }
     if (sunk_.empty()) return false;
     Rewrite();
@@ -46,7 +45,7 @@ class Sinking {
     if (plan_.buffers[from].kind != RICCI_BUFFER_ARENA || source.size() < 2 || source.back().step != s) return;
     const uint32_t end = EndAround(source[source.size() - 2].step, s);
     if (end == kNone) return;
-    const uint32_t begin = begin_.at(end);
+    const uint32_t begin = blocks_[end].around;
     const ricci_plan_step& block = plan_.steps[begin];
     if (block.kind != RICCI_STEP_CASE || block.index > kMostBranches || source.front().step <= begin) return;
     const std::vector<Access>& target = accesses_[to];
@@ -63,8 +62,8 @@ class Sinking {
     for (uint32_t e = s; e-- > inside && ++looked <= kMostBetween;) {
       const uint32_t kind = plan_.steps[e].kind;
       if (kind == RICCI_STEP_END) {
-        if (begin_.at(e) < inside) return e;
-        e = begin_.at(e);
+        if (blocks_[e].around < inside) return e;
+        e = blocks_[e].around;
       } else if (kernel::IsControl(kind)) {
         return kNone;  // the list of `s` begins here
       }
@@ -75,19 +74,16 @@ class Sinking {
   void Rewrite() {
     const kernel::Plan old = plan_;
     plan_.steps.clear(), plan_.args.clear();
-    std::vector<uint32_t> open;
     for (uint32_t s = 0; s < old.steps.size(); ++s) {
       const ricci_plan_step& step = old.steps[s];
       if (case_of_[s] != kNone) continue;
-      if (step.kind == RICCI_STEP_WHILE || step.kind == RICCI_STEP_CASE) open.push_back(s);
       const bool closes = step.kind == RICCI_STEP_NEXT || step.kind == RICCI_STEP_END;
-      const auto sunk = closes ? sunk_.find(open.back()) : sunk_.end();
+      const auto sunk = closes ? sunk_.find(blocks_[s].around) : sunk_.end();
       if (sunk != sunk_.end()) CopyHere(sunk->second);
       std::vector<uint32_t> args(old.args.begin() + step.args, old.args.begin() + step.args + step.n_args);
       for (uint32_t& arg : args) arg = Now(arg);
       plan_.Step(step.kind, step.index, args, step.location);
       if (sunk != sunk_.end() && step.kind == RICCI_STEP_NEXT) Split(sunk->second);
-      if (step.kind == RICCI_STEP_END) open.pop_back();
     }
   }
 
@@ -114,10 +110,9 @@ class Sinking {
 
   kernel::Plan& plan_;
   SplitBuffers& split_;
+  const kernel::MatchedBlocks blocks_;  // of the plan before it is rewritten
   const std::vector<std::vector<Access>> accesses_;
   std::vector<uint32_t> case_of_;                    // the CASE into which a copy moves
-  std::vector<uint32_t> open_;                       // loops and branches around the current step
-  base::HashMap<uint32_t, uint32_t> begin_;          // of an END
   base::HashMap<uint32_t, std::vector<Copy>> sunk_;  // by CASE, in the order of the steps
   base::HashMap<uint32_t, uint32_t> now_;            // the current branch's buffer for one that is split
   base::HashMap<uint32_t, size_t> group_of_;

@@ -16,10 +16,9 @@ namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kTurnSteps = 64;  // of a body that is short enough to be in the plan twice
-constexpr uint32_t kNone = ~0u;
 
 struct Loop {
-  uint32_t begin = kNone, middle = kNone, end = kNone;  // WHILE, COND, END
+  uint32_t begin, middle, end;  // WHILE, COND, END
 };
 
 struct Turns {
@@ -32,19 +31,15 @@ struct Turns {
 class TurnTaking {
  public:
   TurnTaking(kernel::Plan& plan, std::span<const kernel::Kernel> kernels, uint64_t turn_bytes)
-      : plan_(plan), turn_bytes_(turn_bytes), accesses_(AccessesOf(plan, kernels)) {}
+      : plan_(plan), turn_bytes_(turn_bytes), blocks_(plan.steps), accesses_(AccessesOf(plan, blocks_, kernels)) {}
 
   void Run() {
-    Loop innermost;
+    uint32_t last = kernel::kNoStep;  // the last WHILE or CASE, which holds no other if its END comes next
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
-      const uint32_t kind = plan_.steps[s].kind;
-      if (kind == RICCI_STEP_WHILE) innermost = {s};
-      if (kind == RICCI_STEP_CASE) innermost = {};
-      if (kind == RICCI_STEP_COND) innermost.middle = s;
-      if (kind != RICCI_STEP_END || innermost.begin == kNone) continue;
-      innermost.end = s;
-      Consider(innermost);
-      innermost = {};
+      const ricci_plan_step& step = plan_.steps[s];
+      if (ricci_step_opens(&step)) last = s;
+      if (step.kind != RICCI_STEP_END || blocks_[s].around != last) continue;
+      if (plan_.steps[last].kind == RICCI_STEP_WHILE) Consider({last, blocks_[last].next, s});
     }
     if (!turns_.empty()) Rewrite();
   }
@@ -139,6 +134,7 @@ class TurnTaking {
 
   kernel::Plan& plan_;
   const uint64_t turn_bytes_;
+  const kernel::MatchedBlocks blocks_;
   const std::vector<std::vector<Access>> accesses_;
   base::HashMap<uint32_t, Turns> turns_;  // by WHILE
 };
