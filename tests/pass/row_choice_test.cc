@@ -73,6 +73,19 @@ TEST_F(RowChoice, WhatIsExpensiveIsNotKeptForLongRowsBesideEachOther) {
   EXPECT_EQ(kernels("4096,512", 3), 1u);
 }
 
+// Of columns, for each of which a block of threads has shared memory.
+TEST_F(RowChoice, AKernelHasEightReductionsBesideEachOther) {
+  for (const auto& [n, kernels] : {std::pair<int, size_t>{8, 1}, {9, 2}}) {
+    std::string text = "program f(%x: f32[300,400]) {\n", results;
+    for (int i = 0; i < n; ++i) {
+      text += base::Cat("  %c", i, ": f32[300,400] = constant ", i + 2, ".0\n  %y", i, ": f32[300,400] = mul(%x, %c", i,
+                        ")\n  %s", i, ": f32[400] = reduce_max(%y", i, ") axes=[0]\n");
+      results += (i == 0 ? "%s" : ", %s") + std::to_string(i);
+    }
+    EXPECT_EQ(Lower(text + "  return " + results + " }", OfManyPoints())->kernels.size(), kernels);
+  }
+}
+
 // One that needs the result of another is not beside it, and what is written elsewhere keeps its own kernel.
 TEST_F(RowChoice, WhatIsNotBesideEachOtherStaysApart) {
   constexpr char kNeeds[] = R"(program f(%x: f32[3,40000]) {

@@ -21,6 +21,9 @@ namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
 constexpr uint32_t kNone = ~0u, kSeveral = ~0u - 1;
+// Reductions beside each other in a kernel. On a GPU a block of columns has up to 4 KB of shared memory for each (the
+// index of an extremum of f64, a complex sum), of 48 KB that every GPU gives.
+constexpr size_t kMostBeside = 8;
 
 }  // namespace
 
@@ -153,7 +156,7 @@ absl::StatusOr<bool> RowChoice::AllStayInRow(const Group& g, uint32_t n, const R
 
 // Loops that give one element for a row, of which none needs another.
 bool RowChoice::AreBesideEachOther(const Group& g, uint32_t n) const {
-  if (!many_points_ || g.roots.size() < 2) return false;
+  if (!many_points_ || g.roots.size() < 2 || g.roots.size() > kMostBeside) return false;
   const auto is_root = [&](ir::ValueId v) {
     return f_.values[v].kind == ir::ValueKind::kResult &&
            std::find(g.roots.begin(), g.roots.end(), f_.values[v].index) != g.roots.end();
