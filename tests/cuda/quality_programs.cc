@@ -64,6 +64,10 @@ Values BatchStats(const Values& in) {  // of channels: [batch, channel, height, 
   const Value d = sub(x, broadcast_in_dim(mean, x.shape(), Shape{1}));
   return {mean, mul(reduce_sum(mul(d, d), axes), share)};
 }
+Values Moments(const Values& in) {
+  const Shape axes{0, 2, 3};
+  return {reduce_sum(in[0], axes), reduce_sum(mul(in[0], in[0]), axes)};
+}
 Values Running(const Values& in) { return {cumsum(in[0], 0, /*reverse=*/false)}; }
 Values Transposed(const Values& in) { return {transpose(in[0], Shape{1, 0})}; }
 Values GatherRows(const Values& in) {
@@ -135,6 +139,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"mse", of({square, square}, MeanSquaredError)},
           {"amax2", of({square}, Amax2)},
           {"batch_stats", of({{{64, 64, 56, 56}}}, BatchStats)},
+          {"moments", of({{{64, 64, 56, 56}}}, Moments)},
           {"running_total", of({line}, Running)},
           {"transpose", of({square}, Transposed)},
           {"gather_rows", of({rows, {{8192, 1}, DType::kI32}}, GatherRows)},

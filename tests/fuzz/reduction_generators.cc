@@ -52,7 +52,13 @@ void LongReduce(Draft& d) {
   Shape axes = rules::Range(rank);
   d.dice().Shuffle(axes);
   axes.resize(At(d.dice().Between(2, rank)));
-  d.Emit(d.dice().Pick(kNames), {x}, {{"axes", axes}});
+  d.Keep(d.Emit(d.dice().Pick(kNames), {x}, {{"axes", axes}}));
+  // Others beside it, of the same elements or of what is computed from them.
+  for (int64_t n = d.dice().Chance(0.5) ? 0 : d.dice().Between(1, 2); n > 0; --n) {
+    const Value of = d.dice().Chance(0.7) ? lax::mul(x, x) : x;
+    d.Keep(d.Emit(d.dice().Pick(kNames), {of}, {{"axes", axes}}));
+    d.Count("reductions beside each other");
+  }
 }
 void ArgReduce(Draft& d) {
   const Value x = d.Find(kOrdered, [](const ArrayType& t) { return t.rank() > 0 && t.elements() > 0; });

@@ -66,10 +66,10 @@ class LoweredProgram : public SmallProgram {
     return values;
   }
   // The program gives the same numbers as when each equation runs by itself.
-  void ExpectSameAsReference(std::string_view text, double tolerance = 2e-5) {
+  void ExpectSameAsReference(std::string_view text, double tolerance = 2e-5, const pass::Options& options = {}) {
     pass::Options reference;
     reference.reference = true;
-    const std::vector<double> got = Run(*Lower(text)), want = Run(*Lower(text, reference));
+    const std::vector<double> got = Run(*Lower(text, options)), want = Run(*Lower(text, reference));
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i) {
       if (std::isnan(got[i]) && std::isnan(want[i])) continue;

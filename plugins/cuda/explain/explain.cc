@@ -11,6 +11,7 @@
 #include "cuda/schedule/launch_shape.h"
 #include "cuda/schedule/phases.h"
 #include "cuda/tile/flat_kernel.h"
+#include "cuda/tile/joined_loops.h"
 #include "cuda/tile/traffic.h"
 
 namespace ricci::cuda {
@@ -83,9 +84,17 @@ class Explainer {
     const ricci_kernel_table& k = flat.table();
     const codegen::Blocks blocks(k);
     const IndexRanges ranges(k);
-    const auto [team, vector] = SharesOf(k, blocks, ranges, TransposeTileOf(k, blocks, ranges));
-    const KeptRows& rows = team.rows;
-    Phases phases = PhasesOf(k, blocks, team);
+    const Shares shares = SharesOf(k, blocks, ranges, TransposeTileOf(k, blocks, ranges));
+    const Vector& vector = shares.vector;
+    const KeptRows& rows = shares.team.rows;
+    Phases phases = PhasesOf(k, blocks, shares.team);
+    if (launch.tiles == 0 && launch.groups == 0) {
+      const JoinedLoops joined = JoinedLoopsOf(k, blocks, shares, phases, ProductsTakenIn(k));
+      if (joined.IsUsed() && launch.parts == 0) phases.second.assign(k.n_insts, 1);
+      for (uint32_t i = 0; joined.IsUsed() && i < k.n_insts; ++i) {
+        if (joined.Name(i) != i) (launch.parts != 0 ? phases.first : phases.second)[i] = 0;
+      }
+    }
     for (uint32_t i = 0; rows.IsUsed() && i < k.n_insts; ++i) phases.second.push_back(rows.IsComputed(i) ? 1 : 0);
     if (launch.parts != 0) {
       const LaunchShape shape = ShapeOf(launch.parts_threads, 0, code_.processors);

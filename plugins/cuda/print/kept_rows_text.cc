@@ -115,7 +115,7 @@ void KernelPrinter::WrittenOutLoop(uint32_t i) {
   }
   if (IsByInverses(i)) BeginInverses(i);
   OpenWrittenOut(i);
-  if (IsGrouped(i)) Group(i, i + 1, blocks_.close[i]);
+  if (IsGrouped(i)) Group(i);
 }
 
 void KernelPrinter::CloseBlock(uint32_t end) {

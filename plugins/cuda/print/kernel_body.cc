@@ -30,6 +30,10 @@ void KernelPrinter::Body(uint32_t first, uint32_t last) {
       i = SumOfTile(i);
       continue;
     }
+    if (joined_.Has(i)) {  // its leader's loop has computed it
+      i = blocks_.close[i];
+      continue;
+    }
     Instruction(i);
     if (IsGrouped(i) || (IsInParts(i) && !in_parts_)) i = blocks_.close[i] - 1;
     if (At(i).op == RICCI_K_SCAN) i = codegen::ScanParts(k_, blocks_, i).body - 1;
@@ -121,49 +125,6 @@ std::string KernelPrinter::Combined(uint32_t combiner, uint32_t dtype, const std
   return PrintScalar(device_, codegen::CombinerOf(combiner, dtype), dtype, dtype, in, 2);
 }
 
-std::string KernelPrinter::Identity(uint32_t combiner, uint32_t dtype) {
-  const double real = codegen::IdentityOf(combiner).real;
-  if (dtype == RICCI_F32) return PrintConstant(device_, dtype, ricci_f32_bits(static_cast<float>(real)));
-  if (dtype == RICCI_F64) return PrintConstant(device_, dtype, ricci_f64_bits(real));
-  return PrintConstant(device_, dtype, codegen::IntegerIdentity(combiner, BitsOf(dtype), IsSigned(dtype)));
-}
-
-// Narrow floats are combined in f32 and rounded once.
-void KernelPrinter::Reduce(uint32_t i) {
-  if (team_.OverRows(i) != 0) return Loop(i);  // the sum is that of all rows
-  const ricci_inst& q = At(i);
-  const uint32_t yield = blocks_.close[i], dtype = codegen::AccumulatorDType(At(yield).dtype);
-  const auto combiner = static_cast<uint32_t>(q.imm);
-  const std::string sum = "r" + std::to_string(yield);
-  Line(std::string(TypeName(dtype)) + " " + sum + " = " + Identity(combiner, dtype) + ";");
-  IsInParts(i) && !in_parts_ ? CombineParts(i) : Loop(i);
-}
-
-// A short reduction over rows, element by element: of so many trips all loads have one address with constant distances,
-// which the compiler, left alone, computes for each four.
-bool KernelPrinter::IsUnrolled(uint32_t loop) const {
-  constexpr double kMostCost = 16;  // of a trip
-  if (!team_.columns || team_.shared[loop] == 0 || At(loop).op != RICCI_K_REDUCE) return false;
-  if (*codegen::TripsOf(k_, loop) % (kUnrolledTrips * team_.size) != 0) return false;
-  double cost = 0;
-  for (uint32_t i = loop + 1; i < blocks_.close[loop]; ++i) {
-    const uint16_t op = At(i).op;
-    if (op != RICCI_K_LOAD && op != RICCI_K_CONST && op != RICCI_K_DOMAIN && !codegen::IsScalar(op)) return false;
-    cost += codegen::OpCost(op);
-  }
-  return cost <= kMostCost;
-}
-
-void KernelPrinter::UnrolledLoop(uint32_t i) {
-  const auto [begin, end] = BoundsOf(i);
-  const std::string type = Type(i), v = V(i), of = "of_" + v, step = std::to_string(kUnrolledTrips * team_.size);
-  Line("for (" + type + " " + of + " = " + Sum(begin, "lane") + "; " + of + " < " + end + "; " + of + " += " + step +
-       ")");
-  Line("#pragma unroll");
-  Open("for (" + type + " " + v + " = " + of + "; " + v + " < " + of + " + " + step + "; " + v +
-       " += " + std::to_string(team_.size) + ")");
-}
-
 // Its number among the threads that share the trips of a loop.
 std::string KernelPrinter::LaneOf(uint32_t loop) const {
   return team_.OverRows(loop) != 0 && team_.size > kWarp ? "(lane % 32)" : "lane";
@@ -215,85 +176,6 @@ std::string KernelPrinter::StoreGuard(uint32_t store) const {
   return IsCut() ? "if (is_point) " : "";
 }
 
-// What the threads of a team hold is combined, in the same order in each: first within warps, then over warps; or over
-// the rows of a block.
-void KernelPrinter::AcrossTeam(uint32_t combiner, uint32_t dtype, const std::string& value) {
-  const std::string type(TypeName(dtype));
-  const auto combine = [&](const std::string& other) {
-    Line(value + " = " + Combined(combiner, dtype, value, other) + ";");
-  };
-  if (team_.columns) {
-    const std::string rows = "of_row_" + value, size = std::to_string(team_.size);
-    Line("__shared__ " + type + " " + rows + "[" + size + "][32];");
-    Line(rows + "[lane][threadIdx.x % 32] = " + value + ";");
-    Line("__syncthreads();");
-    Line(value + " = " + rows + "[0][threadIdx.x % 32];");
-    Line("for (u32 row = 1; row < " + size + "; ++row)");
-    ++depth_;
-    combine(rows + "[row][threadIdx.x % 32]");
-    --depth_;
-    return Line("__syncthreads();");
-  }
-  // In a variable of its own, since an operation may evaluate its operands more than once, or not at all.
-  Open("for (i32 step = 16; step > 0; step /= 2)");
-  const bool is_narrow = BitsOf(dtype) < 32;
-  Line("const " + type + " other = " + (is_narrow ? "(" + type + ")" : "") + "__shfl_xor_sync(4294967295u, " +
-       (is_narrow ? "(i32)" : "") + value + ", step);");
-  combine("other");
-  Close();
-  if (team_.size == kWarp) return;
-  const std::string parts = "of_warp_" + value;
-  Line("__shared__ " + type + " " + parts + "[8];");
-  Line("if (lane % 32 == 0) " + parts + "[lane / 32] = " + value + ";");
-  Line("__syncthreads();");
-  Line(value + " = " + parts + "[0];");
-  Line("for (u32 warp = 1; warp < 8; ++warp)");
-  ++depth_;
-  combine(parts + "[warp]");
-  --depth_;
-  Line("__syncthreads();");
-}
-
-std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k) {
-  std::vector<uint32_t> readers(k.n_insts, 0);
-  for (uint32_t i = 1; i < k.n_insts; ++i) {
-    for (const uint32_t v : {k.insts[i].a, k.insts[i].b, k.insts[i].c}) ++readers[v];
-  }
-  std::vector<uint8_t> taken_in(k.n_insts, 0);
-  for (uint32_t i = 1; i < k.n_insts; ++i) {
-    const ricci_inst& q = k.insts[i];
-    if (q.op == RICCI_K_YIELD && q.imm != 0 && readers[q.b] == 1) taken_in[q.b] = 1;
-  }
-  return taken_in;
-}
-
-std::string KernelPrinter::MultipliedAndAdded(uint32_t product, const std::string& sum) {
-  const ricci_inst& q = At(product);
-  const std::string in[] = {V(q.a), V(q.b), sum};
-  return PrintScalar(device_, RICCI_S_FMA, q.dtype, q.dtype, in, 3);
-}
-
-void KernelPrinter::Accumulate(uint32_t yield) {
-  const ricci_inst& q = At(yield);
-  const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
-  const std::string sum = "r" + std::to_string(blocks_.close[HolderOf(q.a)]);
-  // Of a product that was kept in a register its factors may be gone.
-  if (q.imm != 0 && rows_.IsComputed(q.b)) return Line(sum + " = " + MultipliedAndAdded(q.b, sum) + ";");
-  Line(sum + " = " +
-       Combined(static_cast<uint32_t>(At(q.a).imm), dtype, sum, Convert(device_, q.dtype, dtype, V(q.b))) + ";");
-}
-
-void KernelPrinter::Yield(uint32_t i) {
-  const ricci_inst& q = At(i);
-  const uint32_t dtype = codegen::AccumulatorDType(q.dtype);
-  const std::string sum = "r" + std::to_string(i);
-  if (!IsGrouped(q.a) && !IsOverRows(q.a) && (in_parts_ || !IsInParts(q.a))) Accumulate(i);
-  CloseBlock(i);
-  if (HolderOf(q.a) != q.a) return;
-  if (team_.shared[q.a] != 0) AcrossTeam(static_cast<uint32_t>(At(q.a).imm), dtype, sum);
-  in_parts_ ? StorePart(q.a) : Let(i, Convert(device_, dtype, q.dtype, sum));
-}
-
 void KernelPrinter::End(uint32_t i) {
   CloseBlock(i);
   if (!in_parts_ || !phases_.of_scans) return;
@@ -320,6 +202,7 @@ void KernelPrinter::Place(uint32_t i) {
 }
 
 void KernelPrinter::Instruction(uint32_t i) {
+  if (joined_.Name(i) != i) return;
   if ((in_runs_ && runs_.IsUnused(i)) || (rows_.IsUsed() && rows_.unused[i] != 0)) return;
   if (taken_in_[i] != 0 && !(rows_.IsUsed() && (rows_.keeps[i] != 0 || !rows_.IsComputed(i)))) return;
   Place(i);

@@ -22,7 +22,7 @@ void KernelPrinter::Else() {
 }
 
 std::string KernelPrinter::Variable(uint32_t i) const {
-  return "v" + std::to_string(i) + (IsTwice(i) ? "_" + std::to_string(half_) : "");
+  return "v" + std::to_string(joined_.Name(i)) + (IsTwice(i) ? "_" + std::to_string(half_) : "");
 }
 
 void KernelPrinter::Let(uint32_t i, const std::string& expression) {

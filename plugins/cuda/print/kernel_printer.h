@@ -11,6 +11,7 @@
 #include "cuda/schedule/phases.h"
 #include "cuda/schedule/runs.h"
 #include "cuda/schedule/team.h"
+#include "cuda/tile/joined_loops.h"
 #include "cuda/tile/pair_tile.h"
 #include "cuda/tile/product_tile.h"
 #include "cuda/tile/shared_divisors.h"
@@ -21,9 +22,6 @@
 namespace ricci::cuda {
 
 Launch LaunchOf(const ricci_kernel_table& k, const codegen::Blocks& blocks, const Team& team, int64_t vector);
-// Per instruction: is it a product that nothing but a sum reads, which multiplies and adds at once?
-std::vector<uint8_t> ProductsTakenIn(const ricci_kernel_table& k);
-
 class KernelPrinter {
  public:
   // `flat_reasons`: why the table has other reductions than the kernel as it was lowered (flat_kernel.h).
@@ -85,7 +83,9 @@ class KernelPrinter {
   // ---- vector_text.cc ----
   void GroupedPoints(const std::string& type, const std::string& thread, const std::string& threads);
   void GroupedTrips(uint32_t i);
-  void Group(uint32_t loop, uint32_t first, uint32_t last);
+  void Group(uint32_t loop);  // of its trips; 0: of points
+  void BeforeGroup(uint32_t loop, const std::vector<uint8_t>& needed);
+  void EachOfGroup(uint32_t loop, const std::vector<uint8_t>& needed);
   // The number of the first trip of a group; i8 to i64 are types.
   static std::string FirstOfGroup(uint32_t loop);
   std::string AreAligned(const std::vector<uint8_t>& buffers, int64_t bytes) const;
@@ -111,7 +111,7 @@ class KernelPrinter {
   bool IsPairAccess(uint32_t i) const;
   // Of a group: `e`, or the one after it.
   std::string NumberOfGroup() const { return half_ == 0 ? "e" : "e + 1"; }
-  static std::string PairName(uint32_t i) { return "w" + std::to_string(i); }
+  std::string PairName(uint32_t i) const { return "w" + std::to_string(joined_.Name(i)); }
   std::string PairValue(uint32_t i);
   void ForHalves(const std::function<void()>& write);
   void LetHalf(uint32_t i, const std::string& expression);
@@ -196,17 +196,14 @@ class KernelPrinter {
   void BeginSteps(const TileProduct& p);
 
   // ---- tile_operands.cc ----
-  static bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
   static std::string KeptName(Side side);  // of the operand in shared memory
   TileLayout LayoutOf(const TileProduct& p, Side side) const;
   int64_t BytesOfOperand(const TileProduct& p, Side side) const;  // of one step
   int64_t BytesOfStep(const TileProduct& p) const;
-  static std::string WayOf(const TileProduct& p, Side side);
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
   int64_t PacketsOfThread(const TileProduct& p, Side side) const;
   void BeginPackets(const TileProduct& p, Side side);
-  static std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n);
   void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
@@ -311,7 +308,7 @@ class KernelPrinter {
   void Pairs(const std::string& name);
   std::string TextOfPairs(const std::string& name);
 
-  // ---- kernel_body.cc ----
+  // ---- kernel_body.cc, reduce_text.cc ----
   void Update(uint32_t i);
   uint32_t SumOfTile(uint32_t reduce);
   void Body(uint32_t first, uint32_t last);
@@ -379,6 +376,7 @@ class KernelPrinter {
   Launch launch_;
   const Runs runs_;
   const SharedDivisors divisors_;
+  const JoinedLoops joined_;
   std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there are none
   std::string text_, error_;
   std::string place_;  // that the text has said last

@@ -51,7 +51,10 @@ KernelPrinter::KernelPrinter(const ricci_kernel_table& k, const std::vector<std:
       phases_(PhasesOf(k, blocks_, team_)),
       launch_(LaunchOf(k, blocks_, team_, vector_.of_points ? vector_.size : 1)),
       runs_(IsStraight() ? RunsOf(k, blocks_) : Runs{}),
-      divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)) {
+      divisors_(runs_.runs.empty() ? RowDivisorsOf(k, blocks_, rows_, vector_) : SharedDivisorsOf(k, blocks_)),
+      joined_(tile_->IsUsed() || transposed_.IsUsed() || launch_.groups != 0
+                  ? JoinedLoops{}
+                  : JoinedLoopsOf(k, blocks_, shares_, phases_, taken_in_)) {
   launch_.parts = phases_.parts;
   launch_.parts_bytes = phases_.bytes;
   launch_.parts_threads = BlocksOf(team_, launch_.points) * launch_.parts * kBlock;
@@ -173,6 +176,9 @@ void KernelPrinter::Points() {
     Decide(std::to_string(vector_.size) + " trips at a time: " + std::to_string(vector_.bytes) + " bytes at once of " +
            vector_.buffers);
     if (!rows_.IsUsed()) Line("const bool aligned = " + IsAligned() + ";");
+  }
+  if (joined_.IsUsed() && (in_parts_ || phases_.parts == 0)) {
+    Decide("reductions beside each other are one loop, which reads an element once");
   }
   if (rows_.IsUsed()) {
     Decide("a row is read once: a thread keeps up to " + std::to_string(rows_.values) + " values of it in registers");

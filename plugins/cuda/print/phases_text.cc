@@ -54,13 +54,16 @@ void KernelPrinter::StorePart(uint32_t reduce) {
 
 // Up to the end of the loop, which YIELD closes.
 void KernelPrinter::CombineParts(uint32_t reduce) {
-  const uint32_t yield = blocks_.close[reduce];
-  const std::string sum = "r" + std::to_string(yield), parts = std::to_string(phases_.parts);
+  const std::string parts = std::to_string(phases_.parts);
   Open("for (u32 part = lane; part < " + parts + "; part += " + std::to_string(team_.size) + ")");
-  Line(sum + " = " +
-       Combined(static_cast<uint32_t>(At(reduce).imm), codegen::AccumulatorDType(At(yield).dtype), sum,
-                PartsOfReduction(reduce, "(u32)p * " + parts + " + part")) +
-       ";");
+  for (const uint32_t one : joined_.All(reduce)) {
+    const uint32_t yield = blocks_.close[one];
+    const std::string sum = "r" + std::to_string(yield);
+    Line(sum + " = " +
+         Combined(static_cast<uint32_t>(At(one).imm), codegen::AccumulatorDType(At(yield).dtype), sum,
+                  PartsOfReduction(one, "(u32)p * " + parts + " + part")) +
+         ";");
+  }
 }
 
 // ---- scans ----

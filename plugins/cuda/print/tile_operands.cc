@@ -12,6 +12,12 @@ const char* NameOf(Side side) { return side == Side::kRows ? "row" : "column"; }
 // `x` and `y` are what was loaded.
 std::string LoadedName(Side side, uint32_t load) { return (side == Side::kRows ? "x" : "y") + std::to_string(load); }
 
+// A number below `size`, of which a tile has `of_tile`; beyond the end the last one, of which there are `n`.
+std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n) {
+  const std::string last = N(size - n);
+  return size % of_tile == 0 ? number : number + " < " + last + " ? " + number + " : " + last;
+}
+
 }  // namespace
 
 // ---- places in shared memory ----
@@ -61,12 +67,6 @@ void KernelPrinter::BeginPackets(const TileProduct& p, Side side) {
                      ")";
   if (layout.panel != 0) inner += " + at / " + N(per_line * layout.lines) + " * " + N(layout.panel);
   Line("const i32 place = " + (o.along_sum ? line : inner) + ", trip = " + (o.along_sum ? inner : line) + ";");
-}
-
-// A number below `size`, of which a tile has `of_tile`; beyond the end the last one, of which there are `n`.
-std::string KernelPrinter::Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n) {
-  const std::string last = N(size - n);
-  return size % of_tile == 0 ? number : number + " < " + last + " ? " + number + " : " + last;
 }
 
 // The coordinates and the trips of loops that `marks` want, of a packet or of number `e` of it.
@@ -122,15 +122,6 @@ void KernelPrinter::LoadOperand(const TileProduct& p, Side side) {
     Line(LoadedName(side, i) + "[g] = " + (o.packet.together[i] != 0 ? LoadTogether(i, o.packet.size) : V(i)) + ";");
   }
   Close();
-}
-
-// For the text.
-std::string KernelPrinter::WayOf(const TileProduct& p, Side side) {
-  const TileOperand& o = p.operands[Number(side)];
-  const std::string along =
-      std::string(" along the ") + (o.along_sum ? "sum" : NameOf(side)) + (o.along_sum ? "" : "s");
-  const std::string at_once = o.packet.bytes == 0 ? "one by one" : N(o.packet.bytes) + " bytes at once";
-  return at_once + along + (o.is_copy ? ", copied" : ", through registers");
 }
 
 std::string KernelPrinter::SlotOf(const TileProduct& p, Side side, const std::string& slot) const {

@@ -15,6 +15,18 @@ static_assert(kTileThreads == kBlock, "kernels are launched in blocks of one siz
 std::string N(int64_t v) { return std::to_string(v); }
 size_t Number(Side side) { return static_cast<size_t>(side); }
 
+bool HasCopies(const TileProduct& p) { return p.operands[0].is_copy || p.operands[1].is_copy; }
+
+// For the text.
+std::string WayOf(const TileProduct& p, Side side) {
+  const TileOperand& o = p.operands[Number(side)];
+  const std::string along = std::string(" along the ") + (o.along_sum           ? "sum"
+                                                          : side == Side::kRows ? "rows"
+                                                                                : "columns");
+  const std::string at_once = o.packet.bytes == 0 ? "one by one" : N(o.packet.bytes) + " bytes at once";
+  return at_once + along + (o.is_copy ? ", copied" : ", through registers");
+}
+
 }  // namespace
 
 // A function for aligned addresses, and one for others: code for both would hold the registers of both. Hosts choose

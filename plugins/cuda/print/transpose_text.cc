@@ -177,7 +177,7 @@ void KernelPrinter::PointsOfTransposeTile(int64_t n) {
   Line("#pragma unroll 1");
   BeginPointsOfTile(n, transposed_.LanesAlong(n), /*along_rows=*/false);
   CoordinatesOfTile(transposed_.for_points);
-  n > 1 ? Group(0, 1, k_.n_insts) : Body(1, k_.n_insts);
+  n > 1 ? Group(0) : Body(1, k_.n_insts);
   Close();
 }
 

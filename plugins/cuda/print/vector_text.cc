@@ -40,7 +40,7 @@ void KernelPrinter::GroupedPoints(const std::string& type, const std::string& th
   Line("#pragma unroll 1");
   Open("for (" + type + " p = " + n + " * thread; p < " + whole + "; p += " + n + " * threads)");
   Coordinates();
-  Group(0, 1, k_.n_insts);
+  Group(0);
   Close();
   Close();
   Line("#pragma unroll 1");
@@ -66,7 +66,7 @@ void KernelPrinter::GroupedTrips(uint32_t i) {
   const auto [begin, end] = BoundsOf(i);
   Open("for (" + Type(i) + " " + first + " = " + Sum(begin, n + " * " + LaneOf(i)) + "; " + first + " < " + end + "; " +
        first + " += " + std::to_string(vector_.size * team_.LanesOf(i)) + ")");
-  Group(i, i + 1, blocks_.close[i]);
+  Group(i);
 }
 
 std::string KernelPrinter::Address(uint32_t i) {
@@ -115,33 +115,50 @@ std::string KernelPrinter::Stored(uint32_t i) {
 }
 
 // What a group reads, each of its points or trips, what it writes.
-void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
-  const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
-  const std::string index = FirstOfGroup(loop);
+void KernelPrinter::Group(uint32_t loop) {
+  const uint32_t last = loop == 0 ? k_.n_insts : blocks_.close[loop];
   std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
   if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
-  const bool is_bare = rows_.IsUsed() && (rows_.bare[loop] != 0 || needed[loop] == 0);
-  if (loop != 0 && vector_.once[loop] != 0 && !is_bare) Let(loop, index);
-  for (uint32_t i = first; i < last && error_.empty(); ++i) {
-    if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
-    if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i)) continue;
-    Place(i);
-    if (is_store(i) && !IsStoredLater(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
-    if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
-  }
+  if (rows_.IsUsed() && rows_.bare[loop] != 0) needed[loop] = 0;
+  for (const uint32_t one : joined_.All(loop)) BeforeGroup(one, needed);
   Line("#pragma unroll");
   Open("for (i32 e = 0; e < " + std::to_string(vector_.size) + (vector_.pairs ? "; e += 2)" : "; ++e)"));
   in_group_ = true;
-  if (loop != 0 && vector_.each[loop] != 0 && !is_bare) ForHalves([&] { Let(loop, index + " + " + NumberOfGroup()); });
-  for (uint32_t i = first; i < last && error_.empty(); ++i) {
+  for (const uint32_t one : joined_.All(loop)) EachOfGroup(one, needed);
+  in_group_ = false;
+  Close();
+  for (uint32_t i = loop + 1; i < last; ++i) {
+    if (vector_.together[i] != 0 && At(i).op == RICCI_K_STORE && !IsStoredLater(i)) Line(Stored(i) + ";");
+  }
+}
+
+void KernelPrinter::BeforeGroup(uint32_t loop, const std::vector<uint8_t>& needed) {
+  const uint32_t last = loop == 0 ? k_.n_insts : blocks_.close[loop];
+  if (joined_.Has(loop)) Body(HolderOf(loop) + 1, loop);  // what it computes of a row, and its leader does not
+  const bool is_numbered = loop != 0 && needed[loop] != 0 && joined_.Name(loop) == loop;
+  if (is_numbered && vector_.once[loop] != 0) Let(loop, FirstOfGroup(joined_.LeaderOf(loop)));
+  for (uint32_t i = loop + 1; i < last && error_.empty(); ++i) {
+    if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
+    if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i) || joined_.Name(i) != i) continue;
+    Place(i);
+    const std::string number = std::to_string(i), type = VectorType(i, vector_.size);
+    if (At(i).op != RICCI_K_STORE) {
+      Line("const " + type + " x" + number + " = " + Loaded(i) + ";");
+    } else if (!IsStoredLater(i)) {
+      Line(type + " y" + number + ";");
+    }
+  }
+}
+
+void KernelPrinter::EachOfGroup(uint32_t loop, const std::vector<uint8_t>& needed) {
+  const uint32_t last = loop == 0 ? k_.n_insts : blocks_.close[loop];
+  if (loop != 0 && needed[loop] != 0 && joined_.Name(loop) == loop && vector_.each[loop] != 0) {
+    ForHalves([&] { Let(loop, FirstOfGroup(joined_.LeaderOf(loop)) + " + " + NumberOfGroup()); });
+  }
+  for (uint32_t i = loop + 1; i < last && error_.empty(); ++i) {
     if (vector_.each[i] != 0) Instruction(i);
   }
   if (loop != 0 && At(loop).op == RICCI_K_REDUCE) ForHalves([&] { Accumulate(last); });
-  in_group_ = false;
-  Close();
-  for (uint32_t i = first; i < last; ++i) {
-    if (is_store(i) && !IsStoredLater(i)) Line(Stored(i) + ";");
-  }
 }
 
 }  // namespace ricci::cuda

@@ -27,6 +27,11 @@ class RowReads {
  public:
   struct Use {
     bool row = false, other = false;
+    // Of what is not read as a row: where the dimensions of the rows are in the value, if all of it is read for one
+    // point of them there (by a sum over all dimensions but the second). Empty: it is not.
+    std::vector<uint32_t> apart;
+
+    bool OncePerRow() const { return row || !apart.empty(); }
   };
   explicit RowReads(uint32_t n_rows) : n_rows_(n_rows) {}
 
@@ -39,6 +44,8 @@ class RowReads {
   bool Visit(const ir::Equation& eqn, const ir::Factors* f);
 
  private:
+  std::vector<uint32_t> RowsOf(const ir::Equation& eqn, const ir::Factors* f) const;
+
   uint32_t n_rows_;
   base::HashMap<ir::ValueId, Use> uses_;
 };

@@ -42,8 +42,9 @@ struct EquationInfos {
 // Before any try. UNIMPLEMENTED, naming the equation, if a primitive has no lowering for the target.
 absl::StatusOr<EquationInfos> InfosOf(const ir::Program& f, const Options& options);
 
-// On a GPU a thread that has an element of a product goes on with it. A processor has products in libraries, and small
-// ones whose loops run in lanes of their own.
+// Do many points run at once, as on a GPU? There a thread that has an element of a product goes on with it, and
+// reductions beside each other read an element once. A processor has products in libraries, and small ones whose loops
+// run in lanes of their own.
 bool RunsMany(const Options& options);
 // Of an equation with loops.
 Joins JoinsOf(const prim::Row& row, const Options& options);

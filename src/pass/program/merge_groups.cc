@@ -9,30 +9,27 @@
 // Where many points run at once, what follows a product element by element joins it too (bias, activation): the product
 // is then never stored.
 //
-// Few long rows stay apart: their points, not the rows, keep the threads busy, unless so many threads share a row that
-// it stays in their registers. One comparison checks that the order of groups stays legal, because every group has a
-// position and reads only from groups before it: the merged group runs where its last part ran if nothing waits for the
-// first, or where its first part ran if the last part waits for nothing else. By its factors an equation can run by
-// rows, but its lowering may still loop over something else. So each lowering is tried by itself, once, and one that
-// leaves its row is never merged. Each group looks at a bounded number of others, each of bounded size, so the cost is
-// linear.
+// Which rows, and whether that pays, is decided in row_choice.cc. One comparison checks that the order of groups stays
+// legal, because every group has a position and reads only from groups before it: the merged group runs where its last
+// part ran if nothing waits for the first, or where its first part ran if the last part waits for nothing else. Each
+// group looks at a bounded number of others, each of bounded size, so the cost is linear.
 //
 // Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
 // directly at its place (places).
 #include "pass/program/merge_groups.h"
-#include "pass/target/choose_lowering.h"
 
 #include <algorithm>
 
-#include "pass/kernel/kernel_builder.h"
+#include "base/status.h"
 #include "pass/kernel/places.h"
-#include "trace/builder.h"
+#include "pass/program/row_choice.h"
+#include "prim/registry.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-constexpr uint32_t kNone = ~0u, kSeveral = ~0u - 1;
+constexpr uint32_t kNone = ~0u;
 // These limits bound the time to compile.
 constexpr size_t kMaxMembers = 192;
 constexpr size_t kMaxRoots = 16;
@@ -45,16 +42,13 @@ class Merger {
   Merger(const ir::Program& f, const Options& options, const std::vector<Joins>& joins,
          const std::vector<int64_t>& costs, std::vector<Group>& groups)
       : f_(f),
-        target_(options.target),
         joins_(joins),
-        costs_(costs),
+        rows_(f, options, joins, costs),
         groups_(groups),
         into_(groups.size()),
         producer_(f.values.size(), kNone),
         readers_(f.values.size()),
-        inputs_(groups.size()),
-        factors_(f.equations.size()),
-        has_factors_(f.equations.size(), 0) {}
+        inputs_(groups.size()) {}
 
   absl::Status Run() {
     for (uint32_t g = 0; g < groups_.size(); ++g) {
@@ -141,8 +135,7 @@ class Merger {
     merged.roots.insert(merged.roots.end(), groups_[b].roots.begin(), groups_[b].roots.end());
     merged.position = *position;
     if (merged.members.size() > kMaxMembers || merged.roots.size() > kMaxRoots) return absl::OkStatus();
-    for (uint32_t m : merged.members) RICCI_TRY(Learn(m));
-    RICCI_ASSIGN(const bool chosen, ChooseRows(merged, Shared(a, b)));
+    RICCI_ASSIGN(const bool chosen, rows_.Choose(merged, Shared(a, b)));
     if (!chosen) return absl::OkStatus();
     std::vector<ir::ValueId> inputs = InputsOf(merged.members);
     if (inputs.size() + merged.roots.size() > kMaxArrays) return absl::OkStatus();
@@ -184,15 +177,15 @@ class Merger {
     const size_t members = computing.members.size() + computing.views.size() + moving.members.size();
     const size_t arrays = inputs_[from].size() + computing.roots.size() + moving.roots.size();
     const bool together =
-        from != g && MayMerge(from) && ProductOf(computing) == kNone && members <= kMaxMembers &&
-        arrays <= kMaxArrays && std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
+        from != g && MayMerge(from) && !rows_.HasProduct(computing) && members <= kMaxMembers && arrays <= kMaxArrays &&
+        std::all_of(inputs_[g].begin(), inputs_[g].end(), [&](ir::ValueId v) {
           return producer_[v] != kNone && Find(producer_[v]) == from &&
                  std::binary_search(computing.members.begin(), computing.members.end(), f_.values[v].index);
         });
     if (!together) return absl::OkStatus();
     RICCI_ASSIGN(const bool moves, OnlyMoves(moving));
     if (!moves) return absl::OkStatus();
-    RICCI_ASSIGN(const bool by_points, ByPoints(computing, inputs_[g]));
+    RICCI_ASSIGN(const bool by_points, rows_.ByPoints(computing, inputs_[g]));
     if (!by_points) return absl::OkStatus();
     Group joined = std::move(groups_[from]);
     joined.roots.insert(joined.roots.end(), moving.roots.begin(), moving.roots.end());
@@ -220,26 +213,6 @@ class Merger {
     return true;
   }
 
-  // Can the group run point by point, so that each element of `values` is computed in one point?
-  absl::StatusOr<bool> ByPoints(const Group& g, const std::vector<ir::ValueId>& values) {
-    const auto n = static_cast<uint32_t>(f_.type(values[0]).rank());
-    for (ir::ValueId v : values) {
-      if (f_.type(v).rank() != n) return false;
-    }
-    if (g.n_rows != 0) return g.n_rows == n;
-    if (!FillsLanes(f_.type(values[0]).shape.back())) return false;
-    for (uint32_t m : g.members) RICCI_TRY(Learn(m));
-    RowReads reads(n);
-    if (!RunsByRows(g, n, values, reads)) return false;
-    return AllStayInRow(g, n, reads);
-  }
-
-  // A plain loop over all elements fills the lanes except at its end; a loop over rows should do so too.
-  bool FillsLanes(int64_t row) const {
-    const int64_t lanes = target_.numbers.lanes, left = row % lanes;
-    return left == 0 || 16 * (lanes - left) <= row;
-  }
-
   // Values that both read, or that one stores and the other reads: if the groups merge, these are read once less.
   std::vector<ir::ValueId> Shared(uint32_t a, uint32_t b) {
     std::vector<ir::ValueId> shared;
@@ -251,137 +224,14 @@ class Merger {
     return shared;
   }
 
-  absl::Status Learn(uint32_t e) {
-    if (has_factors_[e]) return absl::OkStatus();
-    has_factors_[e] = 1;
-    // Chosen as the kernel will choose it: no text means elementwise only for scalar lowerings, not for views and
-    // gathers.
-    const trace::Op op(f_, f_.equations[e]);
-    const prim::Row& row = prim::Registry::Of(f_).Get(f_.equations[e].prim);
-    RICCI_ASSIGN(const ricci_lowering* l, ChooseLowering(row, *op.get(), target_, kKernelKinds));
-    const bool elementwise = l != nullptr && l->kind == RICCI_LOWER_SCALAR;
-    RICCI_ASSIGN(factors_[e], KnownFactors(f_, e, elementwise));
-    return absl::OkStatus();
-  }
-
-  // The product of the group, or kNone, or kSeveral: a kernel has one, so that a backend has all its registers for it.
-  uint32_t ProductOf(const Group& g) const {
-    uint32_t product = kNone;
-    for (uint32_t root : g.roots) {
-      if (joins_[root] == Joins::kPoints) product = product == kNone ? root : kSeveral;
-    }
-    return product;
-  }
-
-  // Chooses as many leading dimensions as all can have in common; with a product all of its dimensions, so that no loop
-  // is around it.
-  absl::StatusOr<bool> ChooseRows(Group& g, const std::vector<ir::ValueId>& shared) {
-    size_t rank = kMaxArrays;
-    bool plain = true;  // only expressions, of one shape
-    const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape;
-    for (uint32_t root : g.roots) {
-      const ir::ArrayType& t = f_.type(f_.equations[root].result(0));
-      rank = std::min<size_t>(rank, t.rank());
-      plain &=
-          joins_[root] == Joins::kExpression && std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end());
-    }
-    const uint32_t product = ProductOf(g);
-    if (product != kNone && (product == kSeveral || f_.type(f_.equations[product].result(0)).rank() != rank)) {
-      return false;
-    }
-    const uint32_t least = product == kNone ? 1 : static_cast<uint32_t>(rank);
-    for (auto n = static_cast<uint32_t>(rank); n >= least; --n) {
-      RowReads reads(n);
-      if (!RunsByRows(g, n, shared, reads)) continue;
-      const bool loops_over_all = plain && n == rank;
-      RICCI_ASSIGN(const bool legal, loops_over_all ? absl::StatusOr<bool>(true) : AllStayInRow(g, n, reads));
-      if (!legal) continue;
-      g.n_rows = loops_over_all ? 0 : n;
-      return true;
-    }
-    return false;
-  }
-
-  bool RunsByRows(const Group& g, uint32_t n, const std::vector<ir::ValueId>& shared, RowReads& reads) const {
-    const auto shape = f_.type(f_.equations[g.roots[0]].result(0)).shape.first(n);
-    for (uint32_t root : g.roots) {
-      const ir::Equation& eqn = f_.equations[root];
-      for (uint32_t i = 0; i < eqn.n_results; ++i) {
-        const auto own = f_.type(eqn.result(i)).shape;
-        if (own.size() < n || !std::equal(shape.begin(), shape.end(), own.begin())) return false;
-        reads.MarkRow(eqn.result(i));
-      }
-    }
-    for (auto m = g.members.rbegin(); m != g.members.rend(); ++m) {
-      if (!reads.Visit(f_.equations[*m], factors_[*m].get())) return false;
-    }
-    for (uint32_t root : g.roots) {
-      const ir::Equation& eqn = f_.equations[root];
-      for (uint32_t i = 0; i < eqn.n_results; ++i) {
-        if (reads.Of(eqn.result(i)).other) return false;
-      }
-    }
-    const bool saves = std::any_of(shared.begin(), shared.end(), [&](ir::ValueId v) { return reads.Of(v).row; });
-    return saves && Pays(g, n, shape, reads);
-  }
-
-  // Do all lowerings that run by rows stay in their rows?
-  absl::StatusOr<bool> AllStayInRow(const Group& g, uint32_t n, const RowReads& reads) {
-    for (uint32_t m : g.members) {
-      const ir::Equation& eqn = f_.equations[m];
-      bool by_row = false;
-      for (uint32_t i = 0; i < eqn.n_results; ++i) by_row |= reads.Of(eqn.result(i)).row;
-      if (!by_row) continue;
-      auto [it, fresh] = stays_.try_emplace(std::pair{m, n}, false);
-      if (fresh) {
-        KernelBuilder trial(prim::Registry::Of(f_), "trial", target_);
-        RICCI_ASSIGN(it->second, trial.StaysInRow(f_, eqn, n, *ReadsOfRow(factors_[m].get(), n)));
-      }
-      if (!it->second) return false;
-    }
-    return true;
-  }
-
-  bool Pays(const Group& g, uint32_t n, std::span<const int64_t> shape, const RowReads& reads) const {
-    const Limits& limits = target_.limits;
-    constexpr int64_t kWord = 4;  // bytes of the elements that limits.near_row counts
-    int64_t rows = 1, elements = 0, bytes = 0, widest = 0;
-    for (int64_t extent : shape) rows *= extent;
-    bool full = true;  // a row is one element everywhere
-    for (uint32_t m : g.members) {
-      const ir::Equation& eqn = f_.equations[m];
-      if (!reads.Of(eqn.result(0)).row) continue;
-      const ir::ArrayType& t = f_.type(eqn.result(0));
-      full &= t.rank() == n;
-      elements = std::max<int64_t>(elements, t.elements);
-      widest = std::max(widest, static_cast<int64_t>(t.bytes));
-      const bool dear = joins_[m] == Joins::kRows || costs_[m] > limits.read_back;
-      if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
-      for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
-        const ir::ArrayType& read = f_.type(eqn.operands[i]);
-        if (!reads.Of(eqn.operands[i]).row) continue;
-        elements = std::max<int64_t>(elements, read.elements);
-        widest = std::max(widest, static_cast<int64_t>(read.bytes));
-      }
-    }
-    if (elements <= limits.small || full) return bytes <= limits.row_bytes;
-    const int64_t length = elements / rows, words = std::max(length, widest / kWord / rows);
-    const int64_t few = words <= limits.near_row ? limits.few_near_rows : limits.few_rows;
-    return rows >= few && length >= limits.short_row && bytes <= limits.row_bytes;
-  }
-
   const ir::Program& f_;
-  const Target& target_;
   const std::vector<Joins>& joins_;
-  const std::vector<int64_t>& costs_;
+  RowChoice rows_;
   std::vector<Group>& groups_;
   std::vector<uint32_t> into_;                    // the group it was merged into
   std::vector<uint32_t> producer_;                // group that stores a value
   std::vector<std::vector<uint32_t>> readers_;    // groups that read a value; by number
   std::vector<std::vector<ir::ValueId>> inputs_;  // of a group
-  std::vector<ir::FactorsRef> factors_;
-  std::vector<uint8_t> has_factors_;
-  base::HashMap<std::pair<uint32_t, uint32_t>, bool> stays_;  // an equation and n_rows: does it stay in its row?
 };
 
 }  // namespace
