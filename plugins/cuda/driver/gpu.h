@@ -8,6 +8,7 @@
 // A stream that the host wraps must be of the primary context. Before each use it is asked whether the host captures
 // it. If so, only runs of bound calls are taken: other work has allocations, waits and functions of the host, which a
 // graph of the host could not repeat. What would be freed in the order of such a stream is freed once it is unused.
+// CU_STREAM_PER_THREAD may be wrapped, but is another stream for each thread that uses it.
 #ifndef RICCI_CUDA_GPU_H_
 #define RICCI_CUDA_GPU_H_
 #include <unistd.h>
