@@ -2,8 +2,8 @@
 // compute, and what its machine code takes.
 //
 // Decisions are threads for a point, groups and phases, with their reasons. The shape is blocks and threads: at most 32
-// blocks for each processor, where the GPU is known. Of a point it prints the bytes read and written, the least possible,
-// and the operations; of the code registers, stack, spills, shared memory and occupancy.
+// blocks for each processor, where the GPU is known. Of a point it prints the bytes read and written, the least
+// possible, and the operations; of the code registers, stack, spills, shared memory and occupancy.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>

@@ -10,8 +10,8 @@
 // hold no conditional nodes, and steps issued into the stream would wait for each other. All addresses are fixed then,
 // also those of the working memory, which lives as long as the call or the event of the run. The event reads the word
 // of failed checks whenever it is waited for. Nodes cannot be taken out of a graph that is captured, so after a failure
-// the host must throw it away. With loops or branches the host's graph has the driver's limits for conditional nodes: one
-// executable graph at a time, and no copy. Not there yet: profiled programs, calls on arrays, and user objects that
+// the host must throw it away. With loops or branches the host's graph has the driver's limits for conditional nodes:
+// one executable graph at a time, and no copy. Not there yet: profiled programs, calls on arrays, and user objects that
 // would keep our memory with the graph.
 #include <algorithm>
 #include <optional>
