@@ -2,7 +2,8 @@
 // every way. A failure is a status that names backend and function, and the host goes on.
 //
 // The functions come from `backend_functions.h`, which is written from the header: one that is added to the table is
-// drawn here without a change of this file, and a tour that never comes to it fails.
+// drawn here without a change of this file, and a tour that never comes to it fails. Not there: a backend that says
+// that work has ended when it has not, below which no memory is safe.
 #include <gmock/gmock.h>
 
 #include <cmath>
