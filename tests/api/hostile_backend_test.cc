@@ -112,7 +112,7 @@ std::string SaidBy(Way way) {
     case Way::kThrows:
       return "threw a C++ exception: boom";
     case Way::kThrowsNumber:
-      return "threw something that is no std::exception";
+      return "threw something that is not a std::exception";
     case Way::kThrowsBadAlloc:
       return "out of memory";
     case Way::kSaysNothing:

@@ -163,7 +163,7 @@ std::string HowItRuns(const CodeToRead& code) {
   const PlanBlocks blocks(*code.given.plan);
   const PlanParts parts = code.parts != nullptr ? *code.parts : PartsOf(*code.given.plan, blocks, "");
   const size_t n = parts.parts.size();
-  if (n == 0) return "a run issues its steps one by one: " + parts.why_not_one + "\n";
+  if (n == 0) return "a run issues its steps individually: " + parts.why_not_one + "\n";
   std::string text = "a run launches one graph with all steps";
   if (!parts.is_one()) {
     text = "the host takes part in a run, since " + parts.why_not_one + "; " +
@@ -171,7 +171,7 @@ std::string HowItRuns(const CodeToRead& code) {
   }
   if (parts.Any(&PlanPart::has_blocks)) text += HowItDecides(code, parts);
   if (parts.Any(&PlanPart::has_loops))
-    text += "; one that may be cancelled or has a deadline issues its steps one by one";
+    text += "; one that may be cancelled or has a deadline issues its steps individually";
   return text + "\n";
 }
 

@@ -129,7 +129,7 @@ std::string KernelPrinter::WayOf(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
   const std::string along =
       std::string(" along the ") + (o.along_sum ? "sum" : NameOf(side)) + (o.along_sum ? "" : "s");
-  const std::string at_once = o.packet.bytes == 0 ? "one by one" : N(o.packet.bytes) + " bytes at once";
+  const std::string at_once = o.packet.bytes == 0 ? "one at a time" : N(o.packet.bytes) + " bytes at once";
   return at_once + along + (o.is_copy ? ", copied" : ", through registers");
 }
 

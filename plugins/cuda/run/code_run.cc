@@ -53,7 +53,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   if (run.libraries.has_failed() && current.is_current()) run.slot->status = std::exchange(failed, nullptr);
   if (failed == nullptr) failed = device_.Record(run.stream, *end);
   if (failed == nullptr) {
-    end->OnCome(RunSlots::Finish, run.slot);
+    end->OnCompleted(RunSlots::Finish, run.slot);
     *event = end.release();
     return nullptr;
   }
@@ -322,7 +322,7 @@ ricci_status* Code::Trips(Run& run, OpenLoop& loop) {
   const uint32_t step = loop.step;
   const std::optional<uint32_t> trips = KnownTrips(run, step);
   for (;; ++loop.trips) {
-    if (ricci_status* failed = Steps(run, blocks_.Question(step))) return failed;
+    if (ricci_status* failed = Steps(run, blocks_.Condition(step))) return failed;
     if (!trips) {
       if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
     }

@@ -1,5 +1,5 @@
-// TransposeTile: points that the threads of a block compute together, because operands lie across the order in which
-// results are written.
+// TransposeTile: points that the threads of a block compute together, because operands are read along another dimension
+// than results are written.
 //
 // Neighbouring threads write neighbouring elements. Of an operand that is read along another dimension each of them
 // then reads a sector of memory for one element. A block therefore takes a rectangle of points: its columns go along
