@@ -64,7 +64,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
 }
 
 // The innermost loop whose place is known. Several trips of a scan may be one of the plan's, so those of a loop whose
-// number is known are not told.
+// number is known are not reported.
 std::string Code::WhereStopped(const Run& run) const {
   for (const OpenLoop* loop = run.loop; loop != nullptr; loop = loop->around) {
     const ricci_plan_step& step = given_.plan->steps[loop->step];

@@ -25,7 +25,7 @@ class PartFinder {
  private:
   uint32_t KindOf(uint32_t step) const { return plan_.steps[step].kind; }
 
-  // The first reason is what people are told.
+  // The first reason is the one that is reported.
   bool Needs(std::string_view why, std::string_view for_captures) {
     if (!out_.is_one()) return true;
     out_.why_not_one = why;
