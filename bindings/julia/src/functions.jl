@@ -114,8 +114,8 @@ end
     vmap(f; dims)
 
 `f` on each slice of its arguments along their last dimensions; results are stacked along a new last dimension, the
-order of columns in memory. `dims` is a tuple with the dimension of each argument, from 1, or `nothing` for an argument that
-is the same for all. Branches and loops of a slice stay its own.
+order of columns in memory. `dims` is a tuple with the dimension of each argument, from 1, or `nothing` for an argument
+that is the same for all. Branches and loops of a slice stay its own.
 """
 vmap(f; dims::Union{Nothing,Tuple} = nothing) = Transformed((xs...) -> mapped_over(f, dims, xs))
 
