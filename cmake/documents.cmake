@@ -25,7 +25,7 @@ endfunction()
 ricci_install_page(README.md ${ricci_documents} samples/PLUGINS.md PLUGINS.md samples/ ${ricci_linked_samples}/)
 ricci_install_page(samples/PLUGINS.md ${ricci_documents})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${ricci_documents})
-foreach(page include/REFERENCE.md plugins/lax/PRIMITIVES.md plugins/cuda/README.md plugins/object/README.md
+foreach(page cmake/README.md tests/bench/MEASURED.md include/REFERENCE.md plugins/lax/PRIMITIVES.md plugins/cuda/README.md plugins/object/README.md
              bindings/cpp/README.md bindings/cpp/NUMPY.md bindings/python/README.md bindings/python/GUIDE.md
              bindings/rust/README.md bindings/julia/README.md)
   get_filename_component(page_folder ${page} DIRECTORY)

@@ -16,7 +16,7 @@ WIDTH = 100
 
 
 def name(word):
-    return "self_" if word == "self" else f"r#{word}" if word in RESERVED else word  # r#self is no identifier
+    return "self_" if word == "self" else f"r#{word}" if word in RESERVED else word  # r#self is not an identifier
 
 
 def pointer(text):

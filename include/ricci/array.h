@@ -2,7 +2,7 @@
  *
  * A run may still be writing an array when it is handed out (ricci_executable_enqueue). It is used like any other: a
  * run that takes it begins after that run, and reading it on the host waits. If the run fails, the array has no data,
- * and whoever waits for it or uses it gets the run's status.
+ * and those that wait for it or use it get the run's status.
  *
  * As in JAX, an array is committed to its device or not. An argument on another device than that of the run is copied
  * to it if it is not committed, and is an error if it is. Results are committed if an argument was, or if the program
@@ -62,7 +62,7 @@ RICCI_API const void* ricci_array_data(const ricci_array* a RICCI_NULLABLE) RICC
 /* The address in the device's memory, for binding or wrapping. Does not wait; NULL after donation. */
 RICCI_API void* ricci_array_device_data(const ricci_array* a RICCI_NULLABLE) RICCI_BORROWED(a) RICCI_NULLABLE;
 RICCI_API ricci_device* ricci_array_device(const ricci_array* a RICCI_NULLABLE) RICCI_BORROWED(a);
-/* The number of parts of the array that lie on devices of their own; 1 today. */
+/* The number of parts of the array that are on devices of their own; 1 today. */
 RICCI_API uint32_t ricci_array_shard_count(const ricci_array* a RICCI_NULLABLE);
 RICCI_API ricci_array* ricci_array_retain(ricci_array* a RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;
 RICCI_API void ricci_array_release(ricci_array* a RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;

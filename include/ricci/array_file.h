@@ -9,9 +9,9 @@
  *   safetensors  arrays with names: bool, integers, f16, bf16, f32, f64, c64, f8e4m3fn, f8e5m2, f8e8m0fnu
  *
  * Errors of reading: NOT_FOUND if there is no such file; FAILED_PRECONDITION if the system refuses; INVALID_ARGUMENT if
- * it is no such file; UNIMPLEMENTED for an element type or compression that is not supported, by its name (deflate in a
- * build without zlib); DATA_LOSS if it is damaged or cut short. Bytes from anywhere are safe to read. They take no more
- * memory than they are, deflated ones at most 1032 times that, the most that deflate can save. */
+ * it is not such a file; UNIMPLEMENTED for an element type or compression that is not supported, by its name (deflate
+ * in a build without zlib); DATA_LOSS if it is damaged or cut short. Bytes from anywhere are safe to read. They take no
+ * more memory than they are, deflated ones at most 1032 times that, the most that deflate can save. */
 #ifndef RICCI_ARRAY_FILE_H_
 #define RICCI_ARRAY_FILE_H_
 #include "ricci/base.h"

@@ -141,7 +141,7 @@ typedef struct ricci_compile_args {
   ricci_str program; /* its name, for people */
   /* ---- code that outlives the process; all NULL unless the backend has code_version ---- */
   /* Gets the code, in one call before compile returns, in a form that has no address of the process. A backend that
-   * cannot write this code does not call it. NULL: nobody wants it. */
+   * cannot write this code does not call it. NULL: it is not wanted. */
   void (*save)(void* self, const char* p, size_t n);
   void* save_self;
   /* What `save` got for these arguments where code_version wrote the same, perhaps in another process: code is taken
@@ -160,7 +160,7 @@ typedef struct ricci_code_info { /* filled by compile */
   uint32_t wrong_kernel;  /* the same of a kernel */
 } ricci_code_info;
 
-/* Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is
+/* Arrays of addresses are on the host and are read before run or enqueue returns; what they point to, and `arena`, is
  * memory of the device. */
 typedef struct ricci_run_args {
   ricci_hdr hdr;
@@ -172,7 +172,7 @@ typedef struct ricci_run_args {
   void* stream;                        /* of stream_create; NULL where `run` is called */
   /* A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
    * entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
-   * nobody needs to. */
+   * neither is needed. */
   uint32_t* failed_check;
   const uint32_t* cancel; /* a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED */
   uint64_t deadline_ns;   /* of CLOCK_MONOTONIC; 0: none. Once it has passed, the run ends soon, DEADLINE_EXCEEDED */
@@ -283,9 +283,9 @@ typedef struct ricci_backend {
   ricci_status* (*stream_wait)(void* self, void* stream, void* event);
   /* A new event: the end of all that was enqueued before. */
   ricci_status* (*event_record)(void* self, void* stream, void** event);
-  void (*event_drop)(void* self, void* event); /* whether it has come or not */
+  void (*event_drop)(void* self, void* event); /* whether it has completed or not */
   ricci_status* (*event_query)(void* self, void* event, uint32_t* come);
-  /* Returns when it has come; if it fails, the work touches nothing any more. Failures of the work come by `done`. */
+  /* Returns when it has completed; if it fails, the work touches nothing any more. Failures of the work: `done`. */
   ricci_status* (*event_wait)(void* self, void* event);
   /* Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
    * not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to
@@ -305,7 +305,7 @@ typedef struct ricci_backend {
   /* Gives back to the system what is not in use, until it holds no more than `keep_bytes`. */
   ricci_status* (*memory_trim)(void* self, uint64_t keep_bytes);
 
-  /* ---- what is the host's; each may be NULL ---- */
+  /* ---- things of the host; each may be NULL ---- */
   /* What this backend calls a stream of the host, if it can be used here. */
   ricci_status* (*stream_wrap)(void* self, void* native, void** out);
   /* Whether work may be enqueued now to a stream that was wrapped; asked each time. FAILED_PRECONDITION if the host
@@ -330,7 +330,7 @@ typedef struct ricci_backend {
   /* ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
   /* As event_record, and the device notes when it comes. */
   ricci_status* (*event_record_timed)(void* self, void* stream, void** event);
-  /* Seconds from one such event to another; both have come. */
+  /* Seconds from one such event to another; both have completed. */
   ricci_status* (*event_elapsed)(void* self, void* begin, void* end, double* seconds);
 } ricci_backend;
 

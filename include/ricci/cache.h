@@ -4,7 +4,7 @@
  * compiling it depends on: it runs without a pass, lowering or code generation. It is of the build that made it: its
  * key has the build id (of the linker) of the file that holds the core and of those that hold the plugins. It is kept
  * if the backend can save its code (`cpu` does), unless a rule of the program could be something that no key describes:
- * a primitive or lowering that was registered outside of a plugin's attach, a plugin whose functions lie in no file
+ * a primitive or lowering that was registered outside of a plugin's attach, a plugin whose functions are in no file
  * with a build id, a batching rule of the host, or more than 256 MiB of constants. Rules may depend on their
  * operation, and on the code, version and options of their plugin, nothing else.
  *
@@ -14,8 +14,8 @@
  * The entries are kept by the host's hooks (ricci_hooks.cache_load), or in a folder (the option
  * `cache_dir`), or nowhere, the default. Keys and entries are of the core: an entry says what it is of, and one that is
  * damaged, of another version or of another key counts as missing, and is replaced. So a cache can make a compilation
- * faster, but neither wrong nor fail. It is as trusted as the program itself: whoever may write there decides what code
- * runs.
+ * faster, but neither wrong nor fail. It is as trusted as the program itself: a process that may write there decides
+ * what code runs.
  */
 #ifndef RICCI_CACHE_H_
 #define RICCI_CACHE_H_
@@ -66,8 +66,8 @@ typedef struct ricci_cache_entry {
 RICCI_API RICCI_NODISCARD ricci_status* ricci_cache_list(const char* folder RICCI_LEN(len), size_t len,
                                                          void* sink RICCI_NULLABLE,
                                                          void (*entry)(void* sink, const ricci_cache_entry* e));
-/* Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
- * compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+/* Deletes the entries of a folder, and what writers left unfinished, but nothing else. A later search for an entry
+ * misses. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
  * FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_cache_clear(const char* folder RICCI_LEN(len), size_t len,
                                                           uint64_t* files RICCI_NULLABLE,

@@ -1,5 +1,5 @@
-/* ricci/exact.h: integer arithmetic that never wraps, for sizes, counts, axes and attributes. Whoever writes a
- * program's text chooses these, so any of them may be any int64.
+/* ricci/exact.h: integer arithmetic that never wraps, for sizes, counts, axes and attributes. The text of
+ * a program chooses these, so any of them may be any int64.
  *
  * A ricci_exact holds 128 bits, so sums and products of a few int64 are exact. A result beyond even that is `lost`, and
  * so is everything computed from it. Only narrowing gives a number of 64 bits back, and only in the range asked for.

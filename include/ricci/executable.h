@@ -139,10 +139,10 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_call_bind(ricci_call* k, uint32_t 
                                                         void* ptr RICCI_LEN(bytes) RICCI_KEPT(k), uint64_t bytes);
 /* Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run(ricci_call* k);
-/* The same with pointers[i] bound to slot i first, each of the size of its type: for hosts whose calls of C are dear.
+/* The same with pointers[i] bound to slot i first, each of the size of its type: for hosts with expensive calls of C.
  * If `offset` is not negative, pointers[i] is an object of the host's language that holds its address there, `offset`
- * bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots are bound anew.
- */
+ * bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots
+ * have the new pointers. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run_at(ricci_call* k,
                                                           void* const* pointers RICCI_LEN(n) RICCI_KEPT(k), size_t n,
                                                           int64_t offset);
@@ -151,7 +151,7 @@ RICCI_API RICCI_NODISCARD ricci_status* ricci_call_run_at(ricci_call* k,
  *
  * While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
  * is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
- * overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+ * overlapping with its other runs. *event is that of all launches and has completed: ricci_event_wait reports the
  * check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
  * and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
  * FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or

@@ -7,8 +7,8 @@
  *
  * Errors of loading: NOT_FOUND if there is no such file, or for primitives that the context does not have, with all
  * their names; FAILED_PRECONDITION if the system refuses, or if the file is of another version of the format or, before
- * version 1.0, of the library, with both versions; INVALID_ARGUMENT if it is no program at all, or if a primitive does
- * not accept an equation; DATA_LOSS if it is damaged or cut short. Bytes from anywhere are safe to load. */
+ * version 1.0, of the library, with both versions; INVALID_ARGUMENT if it is not a program at all, or if a primitive
+ * does not accept an equation; DATA_LOSS if it is damaged or cut short. Bytes from anywhere are safe to load. */
 #ifndef RICCI_FILE_H_
 #define RICCI_FILE_H_
 #include "ricci/base.h"

@@ -227,7 +227,7 @@ typedef struct ricci_lowering {
  * A name is a factor: dimensions with the same name have the same size and are split together; a name occurs at most
  * once in a result. The kind says how the results of two parts give that of the whole:
  *
- *   (none)                        parallel: the results of the parts, one after the other. The factor is in a result;
+ *   (none)                        parallel: the results of the parts in order. The factor is in a result;
  *                                 results without it are the same for both parts.
  *   sum prod max min and or xor   the results of the parts combined element by element. The factor is in no result.
  *   whole                         not at all: sort, reverse, a dimension that is looked up.
@@ -354,7 +354,7 @@ typedef struct ricci_prim_def {
   /* Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
    * once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
    * where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
-   * i, so that its rounding is seen by nobody; operands without it must stay as they are. */
+   * i, so that its rounding has no effect; operands without it must stay as they are. */
   ricci_status* (*contract)(void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t* only,
                             ricci_val* out);
 } ricci_prim_def;

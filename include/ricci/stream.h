@@ -2,10 +2,10 @@
  * order and may overlap. An event is a point in a stream: the end of what was enqueued before it.
  *
  * Arrays need neither: each knows the runs that write and read it, so a run that uses it on another stream begins after
- * them, and whoever reads it on the host waits. Streams are for work that should overlap, and for hosts that have
+ * them, and a read on the host waits. Streams are for work that should overlap, and for hosts that have
  * streams of their own.
  *
- * On `ref` and `cpu` work is complete when the call that starts it returns: every event has come. */
+ * On `ref` and `cpu` work is complete when the call that starts it returns: every event has completed. */
 #ifndef RICCI_STREAM_H_
 #define RICCI_STREAM_H_
 #include "ricci/base.h"
@@ -43,13 +43,13 @@ RICCI_API ricci_stream* ricci_stream_retain(ricci_stream* s RICCI_NULLABLE) RICC
 /* Work that is under way goes on. */
 RICCI_API void ricci_stream_release(ricci_stream* s RICCI_NULLABLE RICCI_OWNED) RICCI_ANY_THREAD;
 
-/* The host waits until the event has come. The status is that of the run whose end it is, or of an earlier run whose
+/* Waits until the event has completed. The status is that of the run whose end it is, or of an earlier run whose
  * results that run used; each call makes a new one. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_wait(const ricci_event* e);
-/* *come: whether it has come. Does not wait, and says nothing about failures. */
+/* *come: whether it has completed. Does not wait, and says nothing about failures. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_query(const ricci_event* e, uint32_t* come);
 /* *seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
- * device, on `ref` and `cpu` by the host's. The host waits until both have come. */
+ * device, on `ref` and `cpu` by the host's. The host waits until both have completed. */
 RICCI_API RICCI_NODISCARD ricci_status* ricci_event_elapsed(const ricci_event* begin, const ricci_event* end,
                                                             double* seconds);
 RICCI_API ricci_event* ricci_event_retain(ricci_event* e RICCI_NULLABLE) RICCI_OWNED RICCI_ANY_THREAD;

@@ -24,7 +24,7 @@ typedef struct ricci_target {
   uint64_t points_wanted; /* of a kernel, that must run at once to use the device well: on a processor `lanes`,
                              since other threads are not counted on */
   uint64_t near_bytes;    /* the fastest memory of what runs in lanes: a processor's first cache, registers of a GPU */
-  uint64_t cache_bytes;   /* the next memory that nobody else uses */
+  uint64_t cache_bytes;   /* the next memory that is not shared */
   double cached_bytes_per_cycle, memory_bytes_per_cycle; /* that the cache and the memory of the device move */
   double launch_cycles;                                  /* of a kernel as a step of a plan, before its first point */
   double call_cycles;                                    /* of a library call, the same */

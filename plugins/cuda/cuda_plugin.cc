@@ -140,7 +140,7 @@ ricci_status* EventQuery(void* self, void* event, uint32_t* come) {
     *come = result == kCuSuccess ? 1 : 0;
     return result == kCuNotReady ? CuResult{kCuSuccess} : result;
   });
-  if (failed == nullptr && *come != 0) EventOf(event).Come();
+  if (failed == nullptr && *come != 0) EventOf(event).Completed();
   return failed;
 }
 // The caller may drop the code of the run even if this fails. So it waits if it can: without the context too, which the
@@ -150,7 +150,7 @@ ricci_status* EventWait(void* self, void* event) {
     const Current current(Of(self));
     const auto wait = [&] { return Of(self).driver().cuEventSynchronize(EventOf(event).handle); };
     ricci_status* const failed = Of(self).Check("cuEventSynchronize", wait());
-    failed == nullptr ? EventOf(event).Come() : Of(self).Note(wait());
+    failed == nullptr ? EventOf(event).Completed() : Of(self).Note(wait());
     return failed;
   });
 }

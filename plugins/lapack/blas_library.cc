@@ -37,7 +37,7 @@ std::span<const char* const> BlasNames() { return kNames; }
 std::string BlasLibrary::Fault() const {
   const auto parallel = OfOpenBlas<int()>(handle_, "openblas_get_parallel");
   if (parallel == nullptr || OfOpenBlas<void(int)>(handle_, "openblas_set_num_threads") == nullptr) {
-    return "is no OpenBLAS";
+    return "is not OpenBLAS";
   }
   return parallel() == 0 ? "is a sequential build, which only one thread may call" : "";
 }

@@ -186,7 +186,7 @@ constexpr Lowering kPutTogether[] = {{.index = index, .match = HasFewOperands}, 
 
 constexpr Row kRows[] = {
     {.name = "concatenate",
-     .doc = "y = concatenate(xs...): the operands one after the other along `dimension`",
+     .doc = "y = concatenate(xs...): the operands joined along `dimension`",
      .attrs = kConcatenateAttrs,
      .type = ConcatenateType,
      .jvp = rules::kLinear,
@@ -205,7 +205,7 @@ constexpr Row kRows[] = {
                  "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2], "
                  "f64[2,2], f64[2,2], f64[2,2], f64[2,2], f64[2,2]) dimension=1"},
     {.name = "stack",
-     .doc = "y = stack(xs...): the operands one after the other along a new dimension `axis`",
+     .doc = "y = stack(xs...): the operands joined along a new dimension `axis`",
      .attrs = kStackAttrs,
      .type = StackType,
      .jvp = rules::kLinear,

@@ -2,7 +2,7 @@
 // name.
 //
 // Columns j with jpvt[j] != 0 are moved to the front first, in their order. Then, of the columns left, the one with the
-// largest norm below what is done comes next; of equal ones the first. Norms are taken anew in every step: LAPACK
+// largest norm below what is done comes next; of equal ones the first. Norms are computed again in every step: LAPACK
 // brings them up to date instead and must watch for cancellation. Results: r and the reflectors as those of geqrf, the
 // permutation counted from 1 (column j of a p is column jpvt[j] - 1 of a), and taus.
 #include "householder.hpp"

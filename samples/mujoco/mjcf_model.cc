@@ -23,7 +23,7 @@ bool NamesFile(std::string_view mjcf) {
 mjModel* Compile(std::string_view op, const std::string& mjcf) {
   char error[1024] = "";
   mjSpec* const spec = mj_parseXMLString(mjcf.c_str(), nullptr, error, sizeof error);
-  if (spec == nullptr) Fail(op, ": `model` is no MJCF: ", error);
+  if (spec == nullptr) Fail(op, ": `model` is not MJCF: ", error);
   mjModel* const model = mj_compile(spec, nullptr);
   const std::string why = model == nullptr ? mjs_getError(spec) : "";
   mj_deleteSpec(spec);
@@ -34,13 +34,13 @@ mjModel* Compile(std::string_view op, const std::string& mjcf) {
 void WantPureState(std::string_view op, const mjModel* m) {
   const auto refuse = [&](mjtSize size, std::string_view what) {
     if (size != 0)
-      Fail(op, ": `model` has ", size, " numbers of ", what, ", which are no operands; remove what has them");
+      Fail(op, ": `model` has ", size, " numbers of ", what, ", which are not operands; remove what has them");
   };
   refuse(m->npluginstate, "plugin state");
   refuse(m->nhistory, "history (delays)");
   refuse(m->nplastic, "plastic deformation");
   if ((m->opt.enableflags & mjENBL_SLEEP) != 0) {
-    Fail(op, ": `model` lets bodies sleep, and what sleeps is no operand; remove the flag `sleep`");
+    Fail(op, ": `model` lets bodies sleep, and what sleeps is not an operand; remove the flag `sleep`");
   }
 }
 

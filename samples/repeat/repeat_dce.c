@@ -1,4 +1,4 @@
-/* repeat: without what is carried for results that nobody uses. What a used result is made of must be carried, so which
+/* repeat: without what is carried for unused results. What a used result is made of must be carried, so which
  * operands are needed is a fixpoint.
  */
 #include "repeat.h"

@@ -7,7 +7,7 @@
  *                  a batch, is a fixpoint: what a trip gives is what the next one takes. The result is a repeat again
  *   decompose      a `scan`, which is lowered, scheduled and fused like any other
  *   partial_eval   splits the scan: half of it is known, half of it is transposed in reverse mode
- *   dce            drops what is carried for results that nobody uses: a fixpoint, too
+ *   dce            drops what is carried for unused results: a fixpoint, too
  *   transpose      not here: the decomposition is TRANSFORMABLE, and a scan has one
  */
 #include "repeat.h"

@@ -127,7 +127,7 @@ static void test_dead_code(ricci_ctx* ctx) {
                         "  return %x, %y, %z }");
   check(ricci_dce(f, used, 3, used_params, &smaller));
   const uint8_t expected[] = {1, 0, 1, 1, 0};
-  expect(memcmp(used_params, expected, 5) == 0, "what no used result needs is no operand");
+  expect(memcmp(used_params, expected, 5) == 0, "what no used result needs is not an operand");
   double k = 0.5, l = 9, a = 1, b = 2, c = 3, x;
   run_once(ctx, smaller, (void*[]){&k, &l, &a, &b, &c, &x});
   const double by_hand_x = k * sin(sin(b));

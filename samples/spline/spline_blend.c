@@ -1,7 +1,7 @@
 /* spline.blend(a, x): between the knots before and after each point x, what the values a of both (or, `of_moments`,
  * their second derivatives) give there; `order`: the derivative of that by x of order 0 to 3.
  *
- * Knot i lies at x = i, and again every a.shape[-1]. The first dimensions of a, all but the last, are also those of x:
+ * Knot i is at x = i, and again every a.shape[-1]. The first dimensions of a, all but the last, are also those of x:
  * each has points of its own. Linear in a, with spline.spread as its transpose; the derivative by x is the operation
  * itself of the next order. One element is one expression (INDEX), so it fuses into what reads it.
  */

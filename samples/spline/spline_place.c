@@ -1,4 +1,4 @@
-/* spline: where a point lies between two knots, and the weights of their values or moments there.
+/* spline: where a point is between two knots, and the weights of their values or moments there.
  *
  * Between the knots i and i + 1, with t = x - i and u = 1 - t, the spline is
  *   u v[i] + t v[i+1] + (u^3 - u)/6 m[i] + (t^3 - t)/6 m[i+1],
@@ -40,7 +40,7 @@ spline_place spline_place_of(ricci_writer* w, const ricci_op* op, ricci_sval x, 
   const int64_t order = spline_order(op);
   const ricci_sval floor = ricci_write_unary(w, RICCI_S_FLOOR, x);
   const ricci_sval t = binary(&f, RICCI_S_SUB, x, floor), u = binary(&f, RICCI_S_SUB, number(&f, 1), t);
-  /* A remainder has the sign of what is divided. Every number lies in a period, so points that are not finite read
+  /* A remainder has the sign of what is divided. Every number is in a period, so points that are not finite read
    * within bounds; their t is not a number. */
   const ricci_sval period = ricci_write_index(w, n);
   const ricci_sval remainder = binary(&f, RICCI_S_REM, ricci_write_convert(w, RICCI_I64, floor), period);

@@ -10,7 +10,7 @@ absl::Status Thrown(std::string_view who) {
   } catch (const std::exception& e) {
     return absl::InternalError(Cat(who, ": threw a C++ exception: ", e.what()));
   } catch (...) {
-    return absl::InternalError(Cat(who, ": threw something that is no std::exception"));
+    return absl::InternalError(Cat(who, ": threw something that is not a std::exception"));
   }
 }
 

@@ -14,12 +14,12 @@ namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 struct Tally {
-  uint64_t told = 0, failed = 0;
+  uint64_t reported = 0, failed = 0;
 };
 
 void PrintLaw(void* sink, const ricci_check_law* law) {
   Tally& tally = *static_cast<Tally*>(sink);
-  ++tally.told;
+  ++tally.reported;
   const int width = static_cast<int>(law->name.len);
   const auto comparisons = static_cast<unsigned long long>(law->comparisons);
   if (law->failure.len != 0) {
@@ -135,8 +135,8 @@ bool CheckOne(const Session& session, const Arguments& arguments, const std::str
     s = CheckProgram(session, arguments, p, o);
     is_coarse = !arguments.flag("no-derivatives") && IsCoarse(session, p);
   }
-  if (tally.told == 0 && alone) Check(s);
-  if (tally.told == 0) {
+  if (tally.reported == 0 && alone) Check(s);
+  if (tally.reported == 0) {
     ricci_str why{};
     ricci_status_message(s, &why);
     std::printf("  cannot be checked  %.*s\n", static_cast<int>(why.len), why.ptr);

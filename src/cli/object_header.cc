@@ -108,7 +108,7 @@ std::string WorkspaceMacro(const std::string& name) { return Upper(name) + std::
 
 std::string IdentifierError(std::string_view name) {
   const bool letters = std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
-  if (name.empty() || !letters || IsDigit(name[0])) return "is no C identifier";
+  if (name.empty() || !letters || IsDigit(name[0])) return "is not a C identifier";
   if (IsReservedName(name)) return "is a name of C or its libraries";
   if (name.ends_with(kWorkspaceBytes) || name.starts_with(kGuard))
     return "is a name that headers of objects keep for macros";

@@ -80,7 +80,7 @@ struct FileBytes::OpenFile {
     if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return Failed(path, "cannot be read", errno);
     if (S_ISDIR(about.st_mode)) return Failed(path, "cannot be read", EISDIR);
     if (!S_ISREG(about.st_mode))
-      return absl::FailedPreconditionError(base::Cat(path, ": cannot be read: it is no regular file"));
+      return absl::FailedPreconditionError(base::Cat(path, ": cannot be read: not a regular file"));
     return OpenFile{std::move(file), static_cast<size_t>(about.st_size)};
   }
 };

@@ -168,7 +168,7 @@ class Reader {
       return Damaged("a constant of ", ToText(t), " has ", base::Count(blob.bytes.size(), "byte"));
     }
     if (!AreElements(t.dtype, blob.bytes)) {
-      return Damaged("a constant of ", ToText(t), " has bytes that are no ", types::Info(t.dtype).name);
+      return Damaged("a constant of ", ToText(t), " has bytes that are not values of ", types::Info(t.dtype).name);
     }
     if (blob.data == nullptr) blob.data = DataOf(blob.bytes);
     RICCI_ASSIGN(const ricci_val v, b.Constant(type, splat, blob.data));

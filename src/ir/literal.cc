@@ -60,7 +60,7 @@ void AppendFloat(std::string& out, uint32_t dtype, uint64_t bits) {
 }
 
 absl::Status Bad(std::string_view text, uint32_t dtype) {
-  return base::InvalidArgument("`", text.substr(0, 40), "` is no ", types::Info(dtype).name);
+  return base::InvalidArgument("`", text.substr(0, 40), "` is not a value of ", types::Info(dtype).name);
 }
 
 template <typename T>

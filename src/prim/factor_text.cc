@@ -167,7 +167,7 @@ absl::Status Append(std::string& text, const char* p, size_t n) {
     return base::InvalidArgument("writes a text of more than ", kLongestText, " bytes");
   }
   const auto readable = [](char c) { return c >= ' ' && c <= '~'; };
-  if (!std::all_of(p, p + n, readable)) return base::InvalidArgument("writes bytes that are no letters");
+  if (!std::all_of(p, p + n, readable)) return base::InvalidArgument("writes bytes that are not letters");
   text.append(p, n);
   return absl::OkStatus();
 }

@@ -67,7 +67,7 @@ absl::Status ToKind(const prim::Row& row, const ricci_attr_spec& spec, ricci_att
                                  ", not one");
   }
   if (a.kind == RICCI_ATTR_DTYPE && (a.i <= 0 || a.i > RICCI_KEY)) {
-    return base::InvalidArgument(row.name, ": attribute ", View(spec.name), ": ", a.i, " is no dtype");
+    return base::InvalidArgument(row.name, ": attribute ", View(spec.name), ": ", a.i, " is not a dtype");
   }
   return absl::OkStatus();
 }

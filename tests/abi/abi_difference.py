@@ -112,7 +112,7 @@ def check_changes(old, work):
         with abi_variants.variant(*changes) as tree:
             said = difference(old, stub(work, tree), work)
         if part not in said:
-            errors.append(f"nobody sees this change of the ABI: {changes}; abidiff said {said!r}")
+            errors.append(f"no check finds this change of the ABI: {changes}; abidiff said {said!r}")
     with abi_variants.variant(*ADDED) as tree:
         said = difference(old, stub(work, tree), work)
     return errors + ([f"an addition is taken for a change: {said}"] if said else [])
@@ -135,11 +135,11 @@ def check_other_libraries(old, work):
     with abi_variants.variant(*BREAKS[-1][0]) as tree:
         lacking = stub(work, tree)
     said = "\n".join(check_library(old, lacking))
-    errors = [] if "ricci_abi_version of" in said else [f"nobody sees that a library lacks ricci_abi_version: {said}"]
+    errors = [] if "ricci_abi_version of" in said else [f"no check finds that a library lacks ricci_abi_version: {said}"]
     with abi_variants.variant() as tree:
         other = stub(work, tree, soname="libricci.so.77")
     said = "\n".join(check_library(old, other))
-    return errors + ([] if "its SONAME is not" in said else [f"nobody sees another SONAME: {said}"])
+    return errors + ([] if "its SONAME is not" in said else [f"no check finds another SONAME: {said}"])
 
 
 def check(library):

@@ -70,7 +70,7 @@ def breaks_are_seen():
         with abi_variants.variant(*changes) as work:
             said = "\n".join(compiled("gcc", "c11", [], file, work / "include"))
             if part not in said:
-                errors.append(f"nobody sees this change of the ABI: {changes}; the compiler said {said!r}")
+                errors.append(f"no check finds this change of the ABI: {changes}; the compiler said {said!r}")
     with abi_variants.variant(*GROWTH) as work:
         if promise.exists():
             errors += [f"a struct that grows at its end breaks a promise: {e}"

@@ -47,7 +47,7 @@ def check_struct(s, structs):
     for m in s.members:
         size = bytes_of(m, structs)
         if size is None:
-            errors.append(f"{s.name}.{m.name}: {m.type} is no type for a layout; use integers of a stated size")
+            errors.append(f"{s.name}.{m.name}: {m.type} is not a type for a layout; use integers of a stated size")
             size = 0
         if m.offset != at:
             errors.append(f"{s.name}: {m.offset - at} bytes before {m.name} have no name; add a reserved member")
@@ -86,7 +86,7 @@ def order_is_promised(spec):
         errors += abi_layouts.compiled("gcc", "c11", [], promise, abi_variants.ROOT / "include")
         with abi_variants.variant(*abi_layouts.ORDER[0]) as work:
             said = "\n".join(abi_layouts.compiled("gcc", "c11", [], promise, work / "include"))
-    return errors + ([] if "ricci_api, abi_version" in said else [f"nobody sees that a function moves: {said}"])
+    return errors + ([] if "ricci_api, abi_version" in said else [f"no check finds that a function moves: {said}"])
 
 
 def main():
@@ -97,7 +97,7 @@ def main():
     for part in ("ricci_bad.kind", "ricci_worse: does not begin", "4 bytes before value", "ricci_worse.yes", "by_value",
                  "ricci_worst: variable arguments"):
         if part not in said:
-            errors.append(f"nobody sees {part!r} in declarations that break the rules; said: {said}")
+            errors.append(f"no check finds {part!r} in declarations that break the rules; said: {said}")
     return abi_variants.report(errors, "rules of the ABI")
 
 

@@ -2,7 +2,8 @@
 // every way. A failure is a status that names backend and function, and the host goes on.
 //
 // The functions come from `backend_functions.h`, which is written from the header: one that is added to the table is
-// drawn here without a change of this file, and a tour that never comes to it fails.
+// drawn here without a change of this file, and a tour that never comes to it fails. Not there: a backend that says
+// that work has ended when it has not, below which no memory is safe.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -111,7 +112,7 @@ std::string SaidBy(Way way) {
     case Way::kThrows:
       return "threw a C++ exception: boom";
     case Way::kThrowsNumber:
-      return "threw something that is no std::exception";
+      return "threw something that is not a std::exception";
     case Way::kThrowsBadAlloc:
       return "out of memory";
     case Way::kSaysNothing:

@@ -2,7 +2,11 @@
 //
 // Cases come from tables: a field or rule, times what can be wrong with it. Each must give a status whose message has
 // the words of the case, release everything (the counting host looks), and leave a context in which another program
-// still runs.
+// still runs. It names primitive and rule, and the plugin too unless the words are the rule's own.
+//
+// Not there, because a handle is an address: handles used after their end, objects released that are not the caller's,
+// and other pointers to nothing. Nor rows that a rule of another row changes while they are used: the header forbids
+// it, and nothing detects it.
 #ifndef RICCI_TESTS_API_HOSTILE_CASE_H_
 #define RICCI_TESTS_API_HOSTILE_CASE_H_
 #include <set>

@@ -318,7 +318,7 @@ std::vector<HostileCase> Sources() {
                  return c.source->give(nullptr, &s);
                }),
       RuleThat("source", "text_is_empty", {"its text is empty"}, gives([](ricci_source& s) { s.text = {}; })),
-      RuleThat("source", "entry_is_empty", {"it names no entry"}, gives([](ricci_source& s) { s.entry = {}; })),
+      RuleThat("source", "entry_is_empty", {"`entry` is empty"}, gives([](ricci_source& s) { s.entry = {}; })),
       RuleThat("source", "scalars_are_null", {"its scalars are NULL, but n_scalars is 3"},
                gives([](ricci_source& s) { s.n_scalars = 3; })),
       RuleThat("source", "grid_is_negative", {"its grid is -1 x 1 x 1"},

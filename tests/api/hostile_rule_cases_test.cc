@@ -25,7 +25,7 @@ std::vector<Failure> Failures() {
        [](const RuleCall&) { return ricci_status_make(RICCI_DATA_LOSS, nullptr, 77); }, true},
       {"throws_an_exception", "threw a C++ exception: boom",
        [](const RuleCall&) -> ricci_status* { throw std::runtime_error("boom"); }, true},
-      {"throws_a_number", "threw something that is no std::exception",
+      {"throws_a_number", "threw something that is not a std::exception",
        [](const RuleCall&) -> ricci_status* { throw 7; }, true},
       {"throws_bad_alloc", "out of memory", [](const RuleCall&) -> ricci_status* { throw std::bad_alloc(); }, true}};
 }

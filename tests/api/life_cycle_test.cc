@@ -56,7 +56,7 @@ TEST_F(LifeCycle, EqualProgramsCompileOnce) {
     return s.cache_hit != 0;
   };
   EXPECT_FALSE(hit(CompileText(kAddText)));
-  EXPECT_TRUE(hit(CompileText(kAddText))) << "even when nobody holds the first";
+  EXPECT_TRUE(hit(CompileText(kAddText))) << "even when the first is not held any more";
   EXPECT_FALSE(hit(CompileText(kAddText, {1, 0}))) << "donation makes other code";
   std::string other(kAddText);
   other.replace(other.find("add(%x, %y)"), 11, "add(%x, %x)");

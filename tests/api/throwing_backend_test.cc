@@ -63,7 +63,7 @@ TEST_F(ThrowingBackend, BoundCalls) {
             "backend throwing: run of program plus: out of memory");
   g_throws = Throws::kOther;
   EXPECT_EQ(ErrorOf(ricci_call_run(call_), RICCI_INTERNAL),
-            "backend throwing: run of program plus: threw something that is no std::exception");
+            "backend throwing: run of program plus: threw something that is not a std::exception");
   g_throws = Throws::kNothing;
   ASSERT_TRUE(Ok(ricci_call_run(call_)));
   EXPECT_EQ(out_[3], 4.0f);

@@ -37,7 +37,8 @@ static ricci_status* count_loops(void* self, ricci_kernel_builder* k, const ricc
   ricci_write_parallel(&w, dims, 1, &row);
   const ricci_sval zero = ricci_write_index(&w, 0), n = ricci_write_index(&w, dims[1]);
   const ricci_sval limit = ricci_write_load(&w, ricci_kernel_operand(k, 1), NULL, 0);
-  ricci_write_check(&w, ricci_write_binary(&w, RICCI_S_EQ, limit, limit), RICCI_OUT_OF_RANGE, "the limit is no number");
+  ricci_write_check(&w, ricci_write_binary(&w, RICCI_S_EQ, limit, limit), RICCI_OUT_OF_RANGE,
+                    "the limit is not a number");
   const ricci_karr line = ricci_write_view(&w, x, 0, row);
   const ricci_sval odd = ricci_write_binary(&w, RICCI_S_REM, row, ricci_write_index(&w, 2));
   ricci_write_if(&w, ricci_write_binary(&w, RICCI_S_EQ, odd, zero));

@@ -23,7 +23,7 @@ program f(%x: f64[3,4], %limit: f64[]) {
   const auto out = runner_.Run(f, {{1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 9}, {2.5}});
   EXPECT_EQ(out.at(0), (Numbers{2, 4, 2}));
   EXPECT_EQ(runner_.RunError(f, {{1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 9}, {std::nan("")}}),
-            "test:3: test.count_above: the limit is no number");
+            "test:3: test.count_above: the limit is not a number");
 }
 TEST_F(WrittenInC, NumbersHaveTheDtypeOfTheOperand) {
   for (const char* dtype : {"f16", "bf16", "f32", "f64"}) {

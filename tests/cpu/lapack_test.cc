@@ -198,7 +198,7 @@ TEST(Lapack, MissingLibrariesAreNamedAndTheGeneratedLoweringsStay) {
   ASSERT_NE(s, nullptr);
   EXPECT_EQ(ricci_status_code(s), RICCI_NOT_FOUND);
   EXPECT_EQ(Message(s),
-            "lapack: no library: libno_such_blas.so.0 cannot be opened; libm.so.6 is no OpenBLAS; install "
+            "lapack: no library: libno_such_blas.so.0 cannot be opened; libm.so.6 is not OpenBLAS; install "
             "libopenblas0-pthread, or open another OpenBLAS of one of these names before this plugin is added; without "
             "it the built-in lowerings are used");
   const Program f = r.Parse(InDType(kReal[0].text, "f64"));

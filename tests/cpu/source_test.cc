@@ -423,7 +423,7 @@ TEST_F(WrongSource, IsNotFilledIn) {
   ricci_source& s = chosen_.source;
   const ricci_source good = s;
   s.entry.len = 0;
-  EXPECT_EQ(Error(), "it names no entry");
+  EXPECT_EQ(Error(), "`entry` is empty");
   s = good;
   s.text.len = 0;
   EXPECT_EQ(Error(), "its text is empty");

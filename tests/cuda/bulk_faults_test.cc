@@ -69,7 +69,7 @@ constexpr PlantedInBlock kPlantedInCopies[] = {
     {"ArrivesTwice", "one arrives too many at mbarrier 0",
      "BEGIN ONE { ARM(10240) ARM(16) ROWS COLUMNS } FULL(0) STORE"},
     {"FilledBeforeAnybodySawThePhase", "one arrives too many at mbarrier 0", "BEGIN FILL FILL FULL(1) STORE"},
-    {"NeverWaitedFor", "a copy that nobody waits for, at mbarrier 0", "BEGIN FILL STORE"},
+    {"NeverWaitedFor", "a copy that is never waited for, at mbarrier 0", "BEGIN FILL STORE"},
     // ---- barriers ----
     {"NotShown", "no fence.proxy.async after mbarrier 0 was begun",
      "ONE { ricci_mbarrier_init(&full, 1); } BARRIER FILL FULL(0) STORE"},
@@ -78,7 +78,7 @@ constexpr PlantedInBlock kPlantedInCopies[] = {
     {"UsedBeforeABarrier", "race in shared memory: thread 1 of block 0 updates atomically 8 bytes at full + 0",
      "ONE { ricci_mbarrier_init(&full, 1); SHOW ricci_mbarrier_arrive(&full, 0); } if (t < 32) __shfl_sync(~0u, t, 0); "
      "if (t == 1) { FULL(0) } STORE"},
-    {"NeverBegun", "what is no mbarrier is used as one: thread 0", "FILL FULL(0) STORE"},
+    {"NeverBegun", "something that is not an mbarrier is used as one: thread 0", "FILL FULL(0) STORE"},
     {"BegunTwice", "an mbarrier that is begun twice: thread 0",
      "BEGIN ONE { ricci_mbarrier_init(&full, 1); } FILL STORE"},
     {"WrittenOver", "mbarrier 0 was written over: thread 0", "BEGIN ONE { full = 0; } BARRIER FILL FULL(0) STORE"},
@@ -89,7 +89,7 @@ constexpr PlantedInBlock kPlantedInCopies[] = {
      "BEGIN ONE { ARM(2048) Box(x + 32, columns, 0, &full); } FULL(0) STORE"},
     {"BeyondTheArray", "out of bounds: a copy for mbarrier 0",
      "BEGIN ONE { ARM(8192) Box(y, rows, 0, &full); } FULL(0) STORE"},
-    {"NoMap", "a box is copied by what is no tensor map: thread 0",
+    {"NoMap", "a box is copied by something that is not a tensor map: thread 0",
      "BEGIN const u64x16 none = {}; ONE { ARM(8192) Box(x, none, 0, &full); } FULL(0) STORE"},
     {"OtherRank", "a box is copied by a tensor map of another rank: thread 0",
      "BEGIN ONE { const i32 at[] = {0, 0, 0}; ARM(8192) ricci_copy_box(x, &rows, 3, at, &full); } FULL(0) STORE"},

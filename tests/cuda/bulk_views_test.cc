@@ -128,7 +128,7 @@ constexpr View kRefused[] = {
      "lhs_contract=[4] rhs_contract=[3] lhs_batch=[0,2] rhs_batch=[0,2]",
      "12,4,44,3,C",
      {132, 16, 64},
-     "a step takes 128 elements, which lie in parts of 3",
+     "a step takes 128 elements, which are in parts of 3",
      nullptr},
     {"LinesOf136Bytes",
      "%x: T[48,R,K], %y: T[48,K,C]",

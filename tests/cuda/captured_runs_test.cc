@@ -343,7 +343,7 @@ TEST_F(RefusedCaptures, RunsThatReadTheDevice) {
   EXPECT_EQ(RefusalOf(call->Enqueue(stream_)),
             std::string(kCannot) +
                 "it is not one graph, since what computes the predicate of a loop has loops or branches itself; the "
-                "host would have to read the device on the way: run it before or after");
+                "host would have to read device memory during the run: run it before or after");
   ExpectThatTheCaptureGoesOn(*graph);
 }
 

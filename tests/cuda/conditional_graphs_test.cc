@@ -48,7 +48,7 @@ TEST_F(ConditionalGraphs, AreExplained) {
   EXPECT_EQ(
       last_line(kWhile),
       "a run launches one graph with all steps, in which the device decides about loops and branches; one that may "
-      "be cancelled or has a deadline issues its steps one by one\n");
+      "be cancelled or has a deadline issues its steps individually\n");
 }
 
 // The programs have loops and branches in the plan, rather than in kernels.

@@ -33,7 +33,7 @@ TEST_F(LibraryCalls, ARowOfTheDevice) {
   EXPECT_EQ(calls.find("Synchronize"), calls.npos) << calls;
   ASSERT_TRUE(Ok(f.Read(got)));
   EXPECT_EQ(got[0], (Floats{-1, -4, -9, -16, -25, -36, -49}));
-  EXPECT_NE(r_.Dump(r_.Parse(kCopied), "decisions", "cuda").find("one by one: the plan has library calls\n"),
+  EXPECT_NE(r_.Dump(r_.Parse(kCopied), "decisions", "cuda").find("individually: the plan has library calls\n"),
             std::string::npos);
 }
 

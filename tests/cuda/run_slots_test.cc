@@ -78,12 +78,12 @@ TEST_F(RunSlots, ARunThatWasNotEnqueuedIsNotReported) {
 TEST_F(RunSlots, AnEventReportsOnce) {
   cuda::RunSlot& slot = Take();
   cuda::GpuEvent event;
-  event.OnCome(cuda::RunSlots::Finish, &slot);
+  event.OnCompleted(cuda::RunSlots::Finish, &slot);
   std::vector<std::thread> threads;
   std::atomic<int> late{0};
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      event.Come();
+      event.Completed();
       late += told_.times != 1;
     });
   }

@@ -1,6 +1,6 @@
-// Points that blocks compute by tiles because operands lie across (plugins/cuda/tile/transpose_tile.h): the same bytes
-// as `ref`, whatever sizes, types, orders of dimensions and addresses are; which kernels have such tiles; and how warps
-// access memory.
+// Points that blocks compute by tiles because operands are read along another dimension
+// (plugins/cuda/tile/transpose_tile.h): the same bytes as `ref`, whatever sizes, types, orders of dimensions and
+// addresses are; which kernels have such tiles; and how warps access memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

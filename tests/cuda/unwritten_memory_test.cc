@@ -50,11 +50,11 @@ TEST(UnwrittenMemory, OfStepsIsReported) {
 constexpr Planted kBodies[] = {
     {"HalfOfTheNumbers", "thread 0 of block 0 reads 4 bytes at argument 1 + 0 of 256 (ricci.cu:8)",
      "if (t % 2 == 1) c[t] = a[t]; a[t] = c[t];", "c[t] = a[t]; a[t] = c[t];"},
-    {"OneByteOfFour", "reads 4 bytes at argument 1 + 0 of 256 (ricci.cu:8), of which nobody has written byte 1",
+    {"OneByteOfFour", "reads 4 bytes at argument 1 + 0 of 256 (ricci.cu:8), of which byte 1 was never written",
      "((unsigned char*)(c + t))[0] = 1; a[t] = c[t];",
      "for (int k = 0; k < 4; ++k) ((unsigned char*)(c + t))[k] = 1; a[t] = c[t];"},
     {"VectorBeyondWhatIsWritten",
-     "reads 16 bytes at argument 1 + 0 of 256 (ricci.cu:8), of which nobody has written byte 12",
+     "reads 16 bytes at argument 1 + 0 of 256 (ricci.cu:8), of which byte 12 was never written",
      "if (t < 16) { for (int k = 0; k < 3; ++k) c[4 * t + k] = a[t]; const quad v = *(const quad*)(c + 4 * t); a[t] = "
      "v.x; }",
      "if (t < 16) { for (int k = 0; k < 4; ++k) c[4 * t + k] = a[t]; const quad v = *(const quad*)(c + 4 * t); a[t] = "

@@ -195,7 +195,7 @@ TEST_F(ProgramFileTest, LinksPipesAndDevices) {
   ::close(reader);
   ASSERT_EQ(::lstat(pipe.c_str(), &about), 0);
   EXPECT_TRUE(S_ISFIFO(about.st_mode));
-  EXPECT_EQ(file::FileBytes::Read(memory, pipe).status().message(), pipe + ": cannot be read: it is no regular file");
+  EXPECT_EQ(file::FileBytes::Read(memory, pipe).status().message(), pipe + ": cannot be read: not a regular file");
   EXPECT_TRUE(file::WriteFile("/dev/null", "nowhere").ok());
   ASSERT_EQ(::stat("/dev/null", &about), 0);
   EXPECT_TRUE(S_ISCHR(about.st_mode));

@@ -1,7 +1,7 @@
 /* The host of functions compiled ahead of time: calls number N of a table twice, on memory that only it may use.
  *
  * usage: host N < INPUTS > OUTPUTS. INPUTS: the number of inputs and of outputs, the bytes of each array (all 64-bit
- * integers), then the inputs. In the first call every array and the workspace end where a page begins that nobody may
+ * integers), then the inputs. In the first call every array and the workspace end where a page begins that must not be
  * touch, in the second they begin where such a page ends, the workspace at an odd address. What is left of their pages
  * is marked, inputs cannot be written, and the memory of outputs and the workspace holds other bytes in each call. Both
  * must give the same: 32 bits of what the function returned, and, if that is 0, the outputs. A broken rule is a line on
@@ -18,7 +18,7 @@
 
 enum { kMark = 0xa5, kAtEnd = 0, kAtBegin = 1, kCalls = 2 };
 
-/* An array between pages that nobody may touch. */
+/* An array between pages that must not be touched. */
 struct room {
   unsigned char *pages, *at;
   size_t all, bytes;

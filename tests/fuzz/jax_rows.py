@@ -346,7 +346,7 @@ ROWS |= xla_faults.ROWS
 LEFT_OUT = {
     **dict.fromkeys(('eig', 'eigh', 'svd', 'schur'), 'vectors are determined up to a factor'),
     **dict.fromkeys(('hessenberg', 'tridiagonal'), 'reflectors of eigenvalue problems may have other signs'),
-    **dict.fromkeys(('reduce', 'reduce_window'), 'XLA applies an initial value any number of times; those drawn are no identities'),
+    **dict.fromkeys(('reduce', 'reduce_window'), 'XLA applies an initial value any number of times; those drawn are not identities'),
     'rng_bit_generator': "a batch takes the bits of all keys from the first one in JAX",
     'scaled_dot_general': 'jax.nn has none on CPU',
     **dict.fromkeys(('igamma_grad_a', 'random_gamma_grad', 'regularized_incomplete_beta'),

@@ -51,7 +51,7 @@ def tokens_of(text):
     while at < len(text):
         found = TOKEN.match(text, at)
         if found is None:
-            raise ValueError(f'program text: {text[at:at + 40]!r} is no token')
+            raise ValueError(f'program text: {text[at:at + 40]!r} is not a token')
         out.append(found[1])
         at = found.end()
     return out

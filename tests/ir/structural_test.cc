@@ -94,7 +94,7 @@ TEST_F(StructuralTest, AttributesThatCannotBeWrittenDownAreRefused) {
     return std::string(b->Emit("mix", {&a, 1}, {}).status().message());
   };
   EXPECT_EQ(message({{"new_dtype", 9}, RICCI_ATTR_DTYPE, 1, int64_t{1} << 32 | RICCI_F32, 0, nullptr}),
-            "mix: attribute new_dtype: 4294967308 is no dtype");
+            "mix: attribute new_dtype: 4294967308 is not a dtype");
   EXPECT_EQ(message({{"body", 4}, RICCI_ATTR_PROGRAM, 0, 0, 0, nullptr}),
             "mix: attribute body holds 0 programs, not one");
 }

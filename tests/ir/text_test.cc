@@ -148,11 +148,11 @@ TEST_F(TextTest, MessagesNameThePlace) {
   EXPECT_EQ(ErrorOf(body("%y: f32[3] = mix(%x)")), "t:2:16: mix: result 0 is f32[2], the text says f32[3]");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = mux(%x)")), "t:2:16: mux: no such primitive; did you mean mix?");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = constant [1]")), "t:2:25: the list has 1 element, the type 2");
-  EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is no i8");
-  EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is no i32");
+  EXPECT_EQ(ErrorOf(body("%y: i8[] = constant 128")), "t:2:23: `128` is not a value of i8");
+  EXPECT_EQ(ErrorOf(body("%y: i32[] = constant 1.5")), "t:2:24: `1.5` is not a value of i32");
   EXPECT_EQ(ErrorOf(body("%y: c64[] = constant 1.5")), "t:2:24: expected a complex number `(re, im)`, not `1.5`");
   EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (1.5)")), "t:2:28: expected `,`, not `)`");
-  EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (true, 1)")), "t:2:25: `true` is no f32");
+  EXPECT_EQ(ErrorOf(body("%y: c64[] = constant (true, 1)")), "t:2:25: `true` is not a value of f32");
   EXPECT_EQ(ErrorOf(body("%y: f32[-1] = constant 1.5")), "t:2:17: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf("program p(%x: f32[2], %y: f32[-1]) { return %x }"), "t:1:27: type: negative dimension in f32[-1]");
   EXPECT_EQ(ErrorOf(body("%y: f32[2] = blend(%x)")),

@@ -63,7 +63,7 @@ def broken(changes, folder):
 def unseen(changes, check):
     with tempfile.TemporaryDirectory() as work:
         messages = check(broken(changes, pathlib.Path(work, "julia")))
-    return [f"nobody sees that {old!r} became {new!r}: {part!r} is not among\n  " + "\n  ".join(messages[:20])
+    return [f"no check finds that {old!r} became {new!r}: {part!r} is not among\n  " + "\n  ".join(messages[:20])
             for _, old, new, part in changes if not any(part in m for m in messages)]
 
 
@@ -75,8 +75,8 @@ def main():
     errors = unseen(NAMES, low_level) + unseen(LAYOUTS, low_level)
     errors += unseen(PACKAGE, julia_package.check) + unseen(SYNTAX, julia_package.check)
     if not julia_calls.check(julia_text.PACKAGE, code="ricci_context_create(NULL, &c);"):
-        errors.append("nobody sees that the sequences call too little")
-    print("\n".join(errors + [f"mistakes in Julia that nobody sees: {len(errors)}"]))
+        errors.append("no check finds that the sequences call too little")
+    print("\n".join(errors + [f"mistakes in Julia that no check finds: {len(errors)}"]))
     return 1 if errors else 0
 
 

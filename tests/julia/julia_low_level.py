@@ -163,7 +163,7 @@ def check_order(low):
 
 def check_constants(low):
     bits = {"UInt32": (0, 2**32), "UInt64": (0, 2**64), "Int32": (-2**31, 2**31)}
-    return [f"{name}: {value} is no {kind}" for name, (kind, value) in low.constants.items()
+    return [f"{name}: {value} is not a {kind}" for name, (kind, value) in low.constants.items()
             if not bits[kind][0] <= value < bits[kind][1]]
 
 

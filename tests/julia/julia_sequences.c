@@ -223,7 +223,7 @@ static void mistakes(ricci_ctx* c) {
   ricci_status* s = try_emit(&b, "add", NULL, 0, b.params, 2, &out, 1);
   ricci_str message, operation, file, name;
   uint32_t line = 0;
-  EXPECT(s != NULL && ricci_status_code(s) == RICCI_INVALID_ARGUMENT, "f32[3] + f32[4] is no mistake\n");
+  EXPECT(s != NULL && ricci_status_code(s) == RICCI_INVALID_ARGUMENT, "f32[3] + f32[4] is not refused\n");
   ricci_status_message(s, &message);
   ricci_status_site(s, &operation, NULL, &file, &line);
   EXPECT(operation.len == 3 && memcmp(operation.ptr, "add", 3) == 0, "the operation is not named\n");
@@ -318,7 +318,7 @@ static void rows(ricci_ctx* c) {
   ricci_val out = 0;
   ricci_status* s = try_emit(&b, "demo.never", NULL, 0, b.params, 1, &out, 1);
   ricci_str message, rule;
-  EXPECT(s != NULL, "a rule that throws is no status\n");
+  EXPECT(s != NULL, "a rule that throws gives no status\n");
   ricci_status_message(s, &message);
   ricci_status_site(s, NULL, &rule, NULL, NULL);
   EXPECT(rule.len == 13 && memmem(message.ptr, message.len, "never", 5) != NULL, "%.*s\n", (int)message.len,

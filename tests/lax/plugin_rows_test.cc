@@ -244,7 +244,7 @@ TEST_F(PluginRows, WhatRulesThrowBecomesAStatus) {
   ExpectError(RICCI_INVALID_ARGUMENT, "test.error: never fits f64[2]", [&] { Trace("test.error"); });
   ExpectError(RICCI_INTERNAL, "test.standard: broken rule", [&] { Trace("test.standard"); });
   ExpectError(RICCI_RESOURCE_EXHAUSTED, "test.bad_alloc: out of memory", [&] { Trace("test.bad_alloc"); });
-  ExpectError(RICCI_INTERNAL, "test.number: it threw something that is no std::exception",
+  ExpectError(RICCI_INTERNAL, "test.number: it threw something that is not a std::exception",
               [&] { Trace("test.number"); });
   ExpectError(RICCI_INTERNAL, "test.attribute: the rule reads attribute nothing, which the row lacks",
               [&] { Trace("test.attribute"); });

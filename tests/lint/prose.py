@@ -18,7 +18,7 @@ TEXT = source_tree.CODE | {".py", ".sh", ".md", ".rs", ".jl", ".cmake", ".txt"}
 WRITTEN_BY_PROGRAMS = {"REFERENCE.md", "PRIMITIVES.md", "COVERAGE.md", "NUMPY.md"}
 MOST_WORDS = 25
 MOST_LINES, MOST_LINES_OF_BINDING = 60, 120
-HABITS = [r"\b(?:is|are|was|were) no (?!longer|more|less)\w+", r"\b(?:whoever|nobody)\b",
+HABITS = [r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more|less)\w+", r"\b(?:whoever|nobody|anew|dear)\b",
           r"\b(?:lies|lie) (?:in|at|on|between|beyond|before|after|next|side|below|above)\b",
           r"\bone (?:by one|after the other)\b"]
 HABIT = re.compile("|".join(HABITS), re.I)

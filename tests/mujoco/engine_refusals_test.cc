@@ -22,10 +22,10 @@ class Refusals : public EngineTest {
 };
 
 TEST_F(Refusals, ModelsThatAreNone) {
-  ExpectPart(StepMessage("nothing"), "mujoco.step: `model` is no MJCF: ");
+  ExpectPart(StepMessage("nothing"), "mujoco.step: `model` is not MJCF: ");
   ExpectPart(StepMessage("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>"),
              "mujoco.step: `model` does not compile: ");
-  ExpectPart(StepMessage(With(kPendulum, "<extension><plugin plugin='nobody'/></extension>")), "nobody");
+  ExpectPart(StepMessage(With(kPendulum, "<extension><plugin plugin='nowhere'/></extension>")), "nowhere");
   ExpectPart(StepMessage("<mujoco><include file='arm.xml'/></mujoco>"),
              "mujoco.step: `model` names a file, but must hold");
   ExpectPart(StepMessage(With(kPendulum, "<option><flag sleep='enable'/></option>")),

@@ -312,7 +312,7 @@ ERRORS = [
      "object: its code would call __extendhfsf2, which the C library does not have; a newer processor"),
     (F, ("--cpu", "native"), "compile: --cpu is for object files; name one with -o FILE.o; `ricci help compile` lists its"
                              " options\n"),
-    (F, (*OBJECT, "--name", "2f"), "--name: `2f` is no C identifier; choose another\n"),
+    (F, (*OBJECT, "--name", "2f"), "--name: `2f` is not a C identifier; choose another\n"),
     (F, (*OBJECT, "--name", "sinf"), "--name: `sinf` is a name of C or its libraries; choose another\n"),
     (F, (*OBJECT, "--name", "_Up"), "--name: `_Up` is a name that C keeps for itself; choose another\n"),
     (F.replace("program f", "program exp"), OBJECT,

@@ -21,7 +21,7 @@ left=$(cd "$work/installed" && find . -path "*/ricci*")
 [ -z "$left" ] || { echo "folders left behind by uninstall: $left" >&2; exit 1; }
 for document in README.md LICENSE PLUGINS.md include/REFERENCE.md plugins/lax/PRIMITIVES.md bindings/cpp/NUMPY.md \
   bindings/cpp/README.md bindings/python/README.md bindings/python/GUIDE.md bindings/rust/README.md \
-  bindings/julia/README.md; do
+  bindings/julia/README.md cmake/README.md tests/bench/MEASURED.md; do
   [ -s "$work/moved/share/doc/ricci/$document" ] || { echo "no $document in share/doc/ricci" >&2; exit 1; }
 done
 python3 "$here/../lint/links.py" "$work/moved"

@@ -70,7 +70,7 @@ class Callbacks(unittest.TestCase):
     def test_wrong_results(self):
         with self.assertRaisesRegex(RuntimeError, r"result 0 is float32\[2\]; float32\[3\] is expected"):
             ricci.pure_callback(lambda x: x[:2], LIKE, X)
-        with self.assertRaisesRegex(TypeError, "pure_callback: 3 is no function"):
+        with self.assertRaisesRegex(TypeError, "pure_callback: 3 is not callable"):
             ricci.pure_callback(3, LIKE, X)
 
 

@@ -1,4 +1,5 @@
-"""The examples of README.md and GUIDE.md of bindings/python: they run, and those of errors raise what they say."""
+"""The examples of README.md and GUIDE.md of bindings/python, and that of the README at the top: they run, and those of
+errors raise what they say."""
 import contextlib
 import io
 import os
@@ -14,8 +15,14 @@ import ricci
 import ricci.numpy as rnp
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "bindings/python"
-PAGES = "".join((FOLDER / page).read_text(encoding="utf-8") for page in ("README.md", "GUIDE.md"))
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGES, flags=re.M | re.S)
+
+
+def blocks_of(*pages):
+    text = "".join((FOLDER / page).read_text(encoding="utf-8") for page in pages)
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
+
+
+BLOCKS = blocks_of("README.md", "GUIDE.md")
 ERRORS = [b for b in BLOCKS if b.startswith("# error: ")]
 
 
@@ -46,6 +53,12 @@ class Readme(unittest.TestCase):
         np.testing.assert_allclose(slope, [2 * (np.tanh(1.5) - 1) * (1 - np.tanh(1.5) ** 2)] * 3, rtol=1e-4)
         x = np.arange(3)
         found = [float(n) for n in re.findall(r"[-\d.e]+", self.printed(second))]
+        np.testing.assert_allclose(found, np.sin(x) + x * np.cos(x), rtol=1e-5)
+
+    def test_top_example(self):
+        (block,) = blocks_of("../../README.md")
+        x = np.array([0.0, 0.5, 1.0, 1.5])
+        found = [float(n) for n in re.findall(r"[-\d.e]+", self.printed(block))]
         np.testing.assert_allclose(found, np.sin(x) + x * np.cos(x), rtol=1e-5)
 
     def test_without_jax(self):

@@ -133,7 +133,7 @@ class WrongCalls(unittest.TestCase):
         self.check(lambda: ricci.custom_linear_solve(lambda x: (x,), B, solve), "matvec returns the structure (*,), b has *")
         self.check(lambda: ricci.custom_linear_solve(square, B, solve, has_aux=True),
                    "solve that returns (solution, auxiliary)")
-        self.check(lambda: ricci.custom_linear_solve(3, B, solve), "custom_linear_solve: 3 is no function")
+        self.check(lambda: ricci.custom_linear_solve(3, B, solve), "custom_linear_solve: 3 is not callable")
         alone = ricci.grad(lambda b: rnp.sum(ricci.custom_linear_solve(square, b, solve)))
         self.check(lambda: alone(B), "custom_linear_solve", ricci.Error)
         newton = lambda g, x: x  # noqa: E731

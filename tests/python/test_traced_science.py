@@ -82,7 +82,7 @@ class Calls(unittest.TestCase):
                 (lambda: rnp.linalg.lstsq(m, np.ones(4)), r"lstsq: arrays of shapes \(3, 4\) and \(4,\)"),
                 (lambda: rnp.linalg.multi_dot([v]), "multi_dot: 1 arrays are given; at least 2"),
                 (lambda: rnp.linalg.multi_dot([m, m]), r"multi_dot: arrays 0 and 1 have shapes \(3, 4\) and \(3, 4\)"),
-                (lambda: rnp.linalg.tensorinv(m), r"tensorinv: an array of shape \(3, 4\) with ind 2 is no square matrix"),
+                (lambda: rnp.linalg.tensorinv(m), r"tensorinv: an array of shape \(3, 4\) with ind 2 is not a square matrix"),
                 (lambda: rnp.convolve(m, v), r"convolve: arrays of shapes \(3, 4\) and \(3,\).*vectors"),
                 (lambda: rnp.convolve(v, v, "all"), "convolve: mode is 'all'; it must be full, same or valid"),
                 (lambda: rnp.quantile(m, 0.5, method="best"), "quantile: method is 'best'; it must be linear, "),

@@ -102,7 +102,7 @@ class Transformations(unittest.TestCase):
         self.refused("vjp: cotangent: the structure (*, *) is expected", lambda: ricci.vjp(lambda x: (x, x), x)[1](x))
         self.refused("vjp: the cotangent of result is f32[2]; f32[] is expected",
                      lambda: ricci.vjp(rnp.sin, x)[1](np.ones(2, np.float32)))
-        self.refused("jit: 3 is no function", lambda: ricci.jit(3))
+        self.refused("jit: 3 is not callable", lambda: ricci.jit(3))
         self.refused("the function text returns a leaf [1] of type str; arrays are expected",
                      lambda: ricci.jit(self.text)(1.0))
 

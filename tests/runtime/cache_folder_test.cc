@@ -104,9 +104,9 @@ TEST_F(Folder, ClearReportsWhatCannotBeDeleted) {
 
 TEST_F(Folder, Wrong) {
   EXPECT_EQ(Message(ricci_cache_list("/nowhere", 8, nullptr, [](void*, const ricci_cache_entry*) {})),
-            "cache: /nowhere is no folder; the option `cache_dir` makes it when the first program is kept");
+            "cache: /nowhere is not a folder; the option `cache_dir` makes it when the first program is kept");
   EXPECT_EQ(Message(ricci_cache_clear("/nowhere", 8, nullptr, nullptr)),
-            "cache: /nowhere is no folder; the option `cache_dir` makes it when the first program is kept");
+            "cache: /nowhere is not a folder; the option `cache_dir` makes it when the first program is kept");
   EXPECT_EQ(Message(ricci_cache_list(nullptr, 0, nullptr, [](void*, const ricci_cache_entry*) {})),
             "ricci_cache_list: folder is NULL");
   EXPECT_EQ(Message(ricci_cache_list("/", 1, nullptr, nullptr)), "ricci_cache_list: entry is NULL");

@@ -100,7 +100,7 @@ ricci_status* Guard(F&& f) noexcept {
   } catch (const std::exception& e) {
     return status(RICCI_INTERNAL, e.what());
   } catch (...) {
-    return status(RICCI_INTERNAL, "it threw something that is no std::exception");
+    return status(RICCI_INTERNAL, "it threw something that is not a std::exception");
   }
 }
 

@@ -169,7 +169,7 @@ struct Value {
   explicit operator T() const {
     static_assert(
         kNoTruth<T>,
-        "a Value is no bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x) "
+        "a Value is not a bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x) "
         "or where(p, x, y), instead of p && q, p || q and !p logical_and(p, q), logical_or(p, q) and "
         "logical_not(p), instead of while (p) while_loop; outside of a traced function p.item<bool>()");
     return false;

@@ -1229,7 +1229,7 @@ struct ricci_prim_def
     # Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
     # once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
     # where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
-    # i, so that its rounding is seen by nobody; operands without it must stay as they are.
+    # i, so that its rounding has no effect; operands without it must stay as they are.
     contract::Ptr{Cvoid}
 end
 
@@ -1244,7 +1244,7 @@ struct ricci_target
     points_wanted::UInt64
     # the fastest memory of what runs in lanes: a processor's first cache, registers of a GPU
     near_bytes::UInt64
-    # the next memory that nobody else uses
+    # the next memory that is not shared
     cache_bytes::UInt64
     # that the cache and the memory of the device move
     cached_bytes_per_cycle::Float64
@@ -1396,7 +1396,7 @@ struct ricci_compile_args
     program::ricci_str
     # ---- code that outlives the process; all NULL unless the backend has code_version ---- */
     #   /* Gets the code, in one call before compile returns, in a form that has no address of the process. A backend that
-    # cannot write this code does not call it. NULL: nobody wants it.
+    # cannot write this code does not call it. NULL: it is not wanted.
     save::Ptr{Cvoid}
     save_self::Ptr{Cvoid}
     # What `save` got for these arguments where code_version wrote the same, perhaps in another process: code is taken
@@ -1419,7 +1419,7 @@ struct ricci_code_info
 end
 
 """
-Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is
+Arrays of addresses are on the host and are read before run or enqueue returns; what they point to, and `arena`, is
 memory of the device.
 """
 struct ricci_run_args
@@ -1436,7 +1436,7 @@ struct ricci_run_args
     stream::Ptr{Cvoid}
     # A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
     # entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
-    # nobody needs to.
+    # neither is needed.
     failed_check::Ptr{UInt32}
     # a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED
     cancel::Ptr{UInt32}
@@ -1538,10 +1538,10 @@ struct ricci_backend
     stream_wait::Ptr{Cvoid}
     # A new event: the end of all that was enqueued before.
     event_record::Ptr{Cvoid}
-    # whether it has come or not
+    # whether it has completed or not
     event_drop::Ptr{Cvoid}
     event_query::Ptr{Cvoid}
-    # Returns when it has come; if it fails, the work touches nothing any more. Failures of the work come by `done`.
+    # Returns when it has completed; if it fails, the work touches nothing any more. Failures of the work: `done`.
     event_wait::Ptr{Cvoid}
     # Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
     # not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to
@@ -1557,7 +1557,7 @@ struct ricci_backend
     memory_reserved::Ptr{Cvoid}
     # Gives back to the system what is not in use, until it holds no more than `keep_bytes`.
     memory_trim::Ptr{Cvoid}
-    # ---- what is the host's; each may be NULL ---- */
+    # ---- things of the host; each may be NULL ---- */
     #   /* What this backend calls a stream of the host, if it can be used here.
     stream_wrap::Ptr{Cvoid}
     # Whether work may be enqueued now to a stream that was wrapped; asked each time. FAILED_PRECONDITION if the host
@@ -1583,7 +1583,7 @@ struct ricci_backend
     # ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
     #   /* As event_record, and the device notes when it comes.
     event_record_timed::Ptr{Cvoid}
-    # Seconds from one such event to another; both have come.
+    # Seconds from one such event to another; both have completed.
     event_elapsed::Ptr{Cvoid}
 end
 
@@ -2107,7 +2107,7 @@ end
 """
     ricci_event_wait(e)
 
-The host waits until the event has come. The status is that of the run whose end it is, or of an earlier run whose
+Waits until the event has completed. The status is that of the run whose end it is, or of an earlier run whose
 results that run used; each call makes a new one.
 """
 function ricci_event_wait(e)
@@ -2117,7 +2117,7 @@ end
 """
     ricci_event_query(e, come)
 
-come: whether it has come. Does not wait, and says nothing about failures.
+come: whether it has completed. Does not wait, and says nothing about failures.
 """
 function ricci_event_query(e, come)
     return ccall(
@@ -2129,7 +2129,7 @@ end
     ricci_event_elapsed(begin_, end_, seconds)
 
 seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
-device, on `ref` and `cpu` by the host's. The host waits until both have come.
+device, on `ref` and `cpu` by the host's. The host waits until both have completed.
 """
 function ricci_event_elapsed(begin_, end_, seconds)
     return ccall(
@@ -2281,7 +2281,7 @@ end
 """
     ricci_array_shard_count(a)
 
-The number of parts of the array that lie on devices of their own; 1 today.
+The number of parts of the array that are on devices of their own; 1 today.
 """
 function ricci_array_shard_count(a)
     return ccall((:ricci_array_shard_count, libricci), UInt32, (Ptr{ricci_array},), a)
@@ -3007,9 +3007,10 @@ end
 """
     ricci_call_run_at(k, pointers, n, offset)
 
-The same with pointers[i] bound to slot i first, each of the size of its type: for hosts whose calls of C are dear.
+The same with pointers[i] bound to slot i first, each of the size of its type: for hosts with expensive calls of C.
 If `offset` is not negative, pointers[i] is an object of the host's language that holds its address there, `offset`
-bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots are bound anew.
+bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots
+have the new pointers.
 """
 function ricci_call_run_at(k, pointers, n, offset)
     return ccall(
@@ -3025,7 +3026,7 @@ until then; runs of one call follow each other.
 
 While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
 is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
-overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+overlapping with its other runs. *event is that of all launches and has completed: ricci_event_wait reports the
 check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
 and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
 FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or
@@ -3810,8 +3811,8 @@ end
 """
     ricci_cache_clear(folder, len, files, bytes)
 
-Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
-compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+Deletes the entries of a folder, and what writers left unfinished, but nothing else. A later search for an entry
+misses. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
 FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are.
 """
 function ricci_cache_clear(folder, len, files, bytes)

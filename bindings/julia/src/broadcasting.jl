@@ -24,7 +24,7 @@ const PRIMITIVES = Dict{Any,String}(
 for f in (:sin, :cos, :tan, :asin, :acos, :atan, :sinh, :cosh, :tanh, :asinh, :acosh, :atanh, :exp, :exp2, :expm1,
           :log, :log1p, :sqrt, :cbrt, :abs, :sign, :floor, :ceil, :isfinite, :conj, :real, :imag, :round, :abs2, :!)
     @eval function Base.$f(v::Value)
-        ndims(v) == 0 || throw(Failure($(string(f)) * ": " * string(v.type) * " is no scalar; use a dot for its elements"))
+        ndims(v) == 0 || throw(Failure($(string(f)) * ": " * string(v.type) * " is not a scalar; use a dot for its elements"))
         return broadcast($f, v)
     end
 end

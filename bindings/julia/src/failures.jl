@@ -45,7 +45,7 @@ end
 
 # An exception must never pass through frames of C: Julia would unwind over them, and locks and memory of the library
 # would be left as they are. So every callback runs its body in here.
-"Runs `body`; an exception becomes a status, no exception is no status."
+"Runs `body`; an exception becomes a status, without an exception the status is OK."
 function guarded(body)
     try
         body()

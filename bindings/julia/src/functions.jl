@@ -113,9 +113,9 @@ end
 """
     vmap(f; dims)
 
-`f` on each slice of its arguments along their last dimensions; results are stacked along a new last dimension, as
-columns lie in memory. `dims` is a tuple with the dimension of each argument, from 1, or `nothing` for an argument that
-is the same for all. Branches and loops of a slice stay its own.
+`f` on each slice of its arguments along their last dimensions; results are stacked along a new last dimension, the
+order of columns in memory. `dims` is a tuple with the dimension of each argument, from 1, or `nothing` for an argument
+that is the same for all. Branches and loops of a slice stay its own.
 """
 vmap(f; dims::Union{Nothing,Tuple} = nothing) = Transformed((xs...) -> mapped_over(f, dims, xs))
 

@@ -38,7 +38,7 @@ Base.vec(v::Value) = reshape(v, :)
 
 function Base.permutedims(v::Value, order = ndims(v):-1:1)
     isperm(order) && length(order) == ndims(v) ||
-        throw(Failure("permutedims: ($(join(order, ", "))) is no order of the $(ndims(v)) dimensions of $(v.type)"))
+        throw(Failure("permutedims: ($(join(order, ", "))) is not a permutation of the $(ndims(v)) dimensions of $(v.type)"))
     return one_result("transpose", [v], "permutation" => Int64[d - 1 for d in order])
 end
 Base.transpose(v::Value) = permutedims(as_matrix(v))
@@ -135,7 +135,7 @@ function Base.:/(a::Value, b::Value)
     return a ./ b
 end
 function Base.:^(a::Value, b::Union{Number,Value})
-    ndims(a) == 0 || throw(Failure("^: $(a.type) is no scalar; use .^ for elements"))
+    ndims(a) == 0 || throw(Failure("^: $(a.type) is not a scalar; use .^ for elements"))
     return a .^ b
 end
 Base.literal_pow(::typeof(^), a::Value, ::Val{N}) where {N} = a^N

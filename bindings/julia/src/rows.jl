@@ -140,7 +140,7 @@ function register(c::Ptr{sys.ricci_ctx}, row::Primitive)
 end
 
 function kind_of(name::String, T::DataType)
-    return get(() -> throw(Failure("attribute $name: $T is no kind; use $(join(keys(KINDS), ", "))")), KINDS, T)
+    return get(() -> throw(Failure("attribute $name: $T is not a kind; use $(join(keys(KINDS), ", "))")), KINDS, T)
 end
 
 """

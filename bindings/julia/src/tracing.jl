@@ -161,7 +161,7 @@ function attribute(kept::Vector{Any}, name::String, x)
     x isa Vector{Int64} && return list(sys.RICCI_ATTR_INTS)
     x isa Vector{Float64} && return list(sys.RICCI_ATTR_FLOATS)
     programs = x isa Program ? [x] : x
-    programs isa Vector{Program} || throw(Failure("attribute $name: a $(typeof(x)) is no attribute; use Bool, Int, " *
+    programs isa Vector{Program} || throw(Failure("attribute $name: a $(typeof(x)) is not an attribute; use Bool, Int, " *
         "Float64, String, Vector{Int64}, Vector{Float64}, DType, Program or Vector{Program}"))
     handles = [f.raw for f in programs]
     push!(kept, handles)

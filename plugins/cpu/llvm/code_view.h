@@ -1,6 +1,6 @@
 // CodeView: generated code as debuggers and profilers of the process see it, while it is loaded.
 //
-// gdb and lldb read __jit_debug_descriptor, a list of objects, and are told of changes by a call of
+// gdb and lldb read __jit_debug_descriptor, a list of objects, and learn of changes by a call of
 // __jit_debug_register_code ("JIT Compilation Interface" in gdb's manual). perf reads /tmp/perf-PID.map, a line for
 // each function (tools/perf/Documentation/jit-interface.txt in Linux). Both are off unless the host asks for them.
 #ifndef RICCI_CPU_CODE_VIEW_H_

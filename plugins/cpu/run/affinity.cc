@@ -37,7 +37,7 @@ bool ParseProcessors(std::string_view text, cpu_set_t& out, std::string& error) 
   cpu_set_t here;
   CPU_ZERO(&out);
   if (sched_getaffinity(0, sizeof here, &here) != 0) {
-    error = "the system does not tell which processors this process may use";
+    error = "the system does not report which processors this process may use";
     return false;
   }
   std::string_view left = text;

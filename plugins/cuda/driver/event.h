@@ -19,10 +19,10 @@
 namespace ricci::cuda {
 
 struct GpuEvent {
-  // What is called once, when it has come; of a run that has been enqueued. Before the core has the event.
-  void OnCome(void (*report)(void* arg), void* arg) { report_ = report, arg_ = arg; }
-  // It has come. Returns once that has been reported, by whichever thread; the caller keeps the event meanwhile.
-  void Come() {
+  // What is called once, when it has completed; of a run that has been enqueued. Before the core has the event.
+  void OnCompleted(void (*report)(void* arg), void* arg) { report_ = report, arg_ = arg; }
+  // It has completed. Returns once that has been reported, by whichever thread; the caller keeps the event meanwhile.
+  void Completed() {
     const std::lock_guard lock(mutex_);
     if (report_ != nullptr) std::exchange(report_, nullptr)(arg_);
   }

@@ -8,6 +8,7 @@
 // A stream that the host wraps must be of the primary context. Before each use it is asked whether the host captures
 // it. If so, only runs of bound calls are taken: other work has allocations, waits and functions of the host, which a
 // graph of the host could not repeat. What would be freed in the order of such a stream is freed once it is unused.
+// CU_STREAM_PER_THREAD may be wrapped, but is another stream for each thread that uses it.
 #ifndef RICCI_CUDA_GPU_H_
 #define RICCI_CUDA_GPU_H_
 #include <unistd.h>
@@ -116,11 +117,11 @@ class Gpu {
   ricci_status* FindCapture(CuStream stream, Captured& out) const;
   ricci_status* Copy(const ricci_copy_args& a, void** event);
   // The context is current in all: waits until the stream is empty; gives an event its point in the stream, with the
-  // time if `flags` are 0; what is between two such points that have come.
+  // time if `flags` are 0; the time between two such points that have completed.
   ricci_status* Wait(CuStream stream) const;
   ricci_status* Record(CuStream stream, GpuEvent& event, unsigned flags = kCuEventDisableTiming) const;
   ricci_status* Elapsed(const GpuEvent& begin, const GpuEvent& end, double& seconds) const;
-  // A few bytes of pinned memory of the host, kept for the next one who asks. Returning them calls no driver.
+  // A few bytes of pinned memory of the host, kept for reuse. Returning them does not call the driver.
   static constexpr size_t kPinnedBytes = 64;
   ricci_status* TakePinned(void** out);
   void ReturnPinned(void* p);

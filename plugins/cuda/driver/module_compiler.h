@@ -53,7 +53,7 @@ class ModuleCompiler {
   // Makes the images, several at once: on the host's executor, else on threads of its own. What they are does not
   // depend on threads. False if the host wants no more code (a.go_on).
   bool Compile(std::span<Module> modules, const ricci_compile_args& a) const;
-  // Anew, and again the host keeps it: for an image that was kept and is of no use.
+  // Compiles again, and the host keeps the result again: for an image that was kept and is of no use.
   void CompileAgain(Module& m, uint32_t opt_level) const;
   // The image is PTX for all GPUs, whose calls of functions that the text does not have the driver links; see
   // conditions.h. `again`: as above.

@@ -1,5 +1,5 @@
 // TensorMap: a tensor in memory as a kernel is given it, so that the GPU (TMA of sm_90 and later) copies boxes of it to
-// shared memory by itself. Made by the driver for one address, so anew for each launch that has another one.
+// shared memory by itself. Made by the driver for one address, so again for each launch that has another one.
 //
 // The driver makes it (cuTensorMapEncodeTiled) when a node of a graph is made or gets other addresses, or when a step
 // is issued. Kernels get maps as `__grid_constant__` parameters after all others. Where an address of a run is not a

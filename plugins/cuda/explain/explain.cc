@@ -1,5 +1,9 @@
 // `ricci compile --explain`: of each launch what was decided and why, its shape, what its points read, write and
 // compute, and what its machine code takes.
+//
+// Decisions are threads for a point, groups and phases, with their reasons. The shape is blocks and threads: at most 32
+// blocks for each processor, where the GPU is known. Of a point it prints the bytes read and written, the least
+// possible, and the operations; of the code registers, stack, spills, shared memory and occupancy.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -168,7 +172,7 @@ std::string HowItRuns(const CodeToRead& code) {
   const PlanBlocks blocks(*code.given.plan);
   const PlanParts parts = code.parts != nullptr ? *code.parts : PartsOf(*code.given.plan, blocks, "");
   const size_t n = parts.parts.size();
-  if (n == 0) return "a run issues its steps one by one: " + parts.why_not_one + "\n";
+  if (n == 0) return "a run issues its steps individually: " + parts.why_not_one + "\n";
   std::string text = "a run launches one graph with all steps";
   if (!parts.is_one()) {
     text = "the host takes part in a run, since " + parts.why_not_one + "; " +
@@ -176,7 +180,7 @@ std::string HowItRuns(const CodeToRead& code) {
   }
   if (parts.Any(&PlanPart::has_blocks)) text += HowItDecides(code, parts);
   if (parts.Any(&PlanPart::has_loops))
-    text += "; one that may be cancelled or has a deadline issues its steps one by one";
+    text += "; one that may be cancelled or has a deadline issues its steps individually";
   return text + "\n";
 }
 

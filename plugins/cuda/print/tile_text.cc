@@ -23,7 +23,7 @@ std::string WayOf(const TileProduct& p, Side side) {
   const std::string along = std::string(" along the ") + (o.along_sum           ? "sum"
                                                           : side == Side::kRows ? "rows"
                                                                                 : "columns");
-  const std::string at_once = o.packet.bytes == 0 ? "one by one" : N(o.packet.bytes) + " bytes at once";
+  const std::string at_once = o.packet.bytes == 0 ? "one at a time" : N(o.packet.bytes) + " bytes at once";
   return at_once + along + (o.is_copy ? ", copied" : ", through registers");
 }
 

@@ -87,7 +87,7 @@ void KernelPrinter::TransposeMemory() {
       const int64_t bytes = codegen::SizeOfDType(At(i).dtype), together = b.second != 0 ? 2 : b.at_once;
       Line("__shared__ " + Type(i) + " t" + N(i) + "[" + N(transposed_.columns.of_tile) + " * " +
            N(transposed_.LengthOf(bytes)) + "];  // of b" + N(RICCI_BUFFER_OF(At(i).imm)) + ", " +
-           (together == 1 ? "one by one" : N(together * bytes) + " bytes at once"));
+           (together == 1 ? "one at a time" : N(together * bytes) + " bytes at once"));
     }
   }
 }

@@ -3,7 +3,7 @@
 // Steps are enqueued in order, without waiting in between, so the GPU runs them as it would without a profile, but for
 // the graph. Collect waits for them and reads what CUPTI has recorded. Events are around each step as well. They give
 // the times of what CUPTI does not know, a function of the host, and of steps whose records are missing (CUPTI drops
-// some when memory is scarce, or when a tool of the host takes them): of these the host is told.
+// some when memory is scarce, or when a tool of the host takes them): these are reported to the host.
 //
 // A span is from the first beginning to the last end of the step's kernels, copies and memsets. The time to launch them
 // is not in it. Times are moved from CUPTI's clock to CLOCK_MONOTONIC by readings of both at each collection. They may

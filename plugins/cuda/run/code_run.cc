@@ -10,8 +10,9 @@
 // hold no conditional nodes, and steps issued into the stream would wait for each other. All addresses are fixed then,
 // also those of the working memory, which lives as long as the call or the event of the run. The event reads the word
 // of failed checks whenever it is waited for. Nodes cannot be taken out of a graph that is captured, so after a failure
-// the host must throw it away. Not there yet: profiled programs, calls on arrays, and user objects that would keep our
-// memory with the graph.
+// the host must throw it away. With loops or branches the host's graph has the driver's limits for conditional nodes:
+// one executable graph at a time, and no copy. Not there yet: profiled programs, calls on arrays, and user objects that
+// would keep our memory with the graph.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -52,7 +53,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   if (run.libraries.has_failed() && current.is_current()) run.slot->status = std::exchange(failed, nullptr);
   if (failed == nullptr) failed = device_.Record(run.stream, *end);
   if (failed == nullptr) {
-    end->OnCome(RunSlots::Finish, run.slot);
+    end->OnCompleted(RunSlots::Finish, run.slot);
     *event = end.release();
     return nullptr;
   }
@@ -63,7 +64,7 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
 }
 
 // The innermost loop whose place is known. Several trips of a scan may be one of the plan's, so those of a loop whose
-// number is known are not told.
+// number is known are not reported.
 std::string Code::WhereStopped(const Run& run) const {
   for (const OpenLoop* loop = run.loop; loop != nullptr; loop = loop->around) {
     const ricci_plan_step& step = given_.plan->steps[loop->step];
@@ -321,7 +322,7 @@ ricci_status* Code::Trips(Run& run, OpenLoop& loop) {
   const uint32_t step = loop.step;
   const std::optional<uint32_t> trips = KnownTrips(run, step);
   for (;; ++loop.trips) {
-    if (ricci_status* failed = Steps(run, blocks_.Question(step))) return failed;
+    if (ricci_status* failed = Steps(run, blocks_.Condition(step))) return failed;
     if (!trips) {
       if (ricci_status* failed = Read(run, plan.args[plan.steps[step].args], 1)) return failed;
     }

@@ -21,16 +21,16 @@ class PlanBlocks {
   // Does the plan have loops or branches? Does it have loops?
   bool any() const { return depth_ != 0; }
   bool has_loops() const { return has_loops_; }
-  // Has it a CASE of which several branches have steps?
+  // True if some CASE has more than one branch with steps.
   bool has_choices() const { return has_choices_; }
   // How many of them are in each other at most.
   uint32_t depth() const { return depth_; }
   // The step after this one, with all that is within it.
   uint32_t After(uint32_t step) const { return blocks_[step].end + 1; }
   // Of a WHILE: the steps that compute its predicate, and its body.
-  StepRange Question(uint32_t loop) const { return {loop + 1, blocks_[loop].next}; }
+  StepRange Condition(uint32_t loop) const { return {loop + 1, blocks_[loop].next}; }
   StepRange Body(uint32_t loop) const { return {blocks_[loop].next + 1, blocks_[loop].end}; }
-  // Of a CASE: have several branches steps?
+  // Of a CASE: true if more than one branch has steps.
   bool IsChoice(uint32_t step) const;
   // Of a CASE, in order.
   std::vector<StepRange> Branches(uint32_t step) const;

@@ -91,13 +91,13 @@ class NodeMaker {
 
   ricci_status* Loop(uint32_t s, uint32_t graph, const Nodes& waits, Nodes& ends) {
     Nodes asked;
-    if (ricci_status* failed = List(blocks_.Question(s), graph, waits, asked)) return failed;
+    if (ricci_status* failed = List(blocks_.Condition(s), graph, waits, asked)) return failed;
     const uint32_t body = g_.n_graphs++;
     const uint32_t decides = Add({PlanNode::kDecide, s, graph, 0, {body}}, asked);
     ends = {Add({PlanNode::kLoop, s, graph, body}, {decides})};
     Nodes done;
     if (ricci_status* failed = List(blocks_.Body(s), body, {}, done)) return failed;
-    if (ricci_status* failed = List(blocks_.Question(s), body, done, asked)) return failed;
+    if (ricci_status* failed = List(blocks_.Condition(s), body, done, asked)) return failed;
     Add({PlanNode::kDecide, s, body, 0, {body}}, asked);
     return nullptr;
   }

@@ -45,7 +45,7 @@ struct PlanNode {
     kJoin,       // nothing: after several others, or in a branch without steps
     kLoop,       // its body runs while its value is not 0
     kBranch,     // its body runs if its value is not 0
-    kChoice,     // that of its bodies runs which its value numbers
+    kChoice,     // runs the body whose number is its value
   };
   static constexpr uint32_t kDecided = 8;
   Kind kind = kStep;

@@ -25,7 +25,7 @@ class PartFinder {
  private:
   uint32_t KindOf(uint32_t step) const { return plan_.steps[step].kind; }
 
-  // The first reason is what people are told.
+  // The first reason is the one that is reported.
   bool Needs(std::string_view why, std::string_view for_captures) {
     if (!out_.is_one()) return true;
     out_.why_not_one = why;
@@ -61,13 +61,13 @@ class PartFinder {
     return Needs("the plan has library calls", "what they enqueue is not known to Ricci");
   }
   bool LoopNeedsHost(uint32_t s) {
-    const bool within = Mark(blocks_.Question(s)), in_body = Mark(blocks_.Body(s));
+    const bool within = Mark(blocks_.Condition(s)), in_body = Mark(blocks_.Body(s));
     if (within || in_body || BlocksNeedHost()) return true;
-    const StepRange question = blocks_.Question(s);
-    for (uint32_t i = question.first; i < question.last; ++i) {  // at each level they would double
+    const StepRange condition = blocks_.Condition(s);
+    for (uint32_t i = condition.first; i < condition.last; ++i) {  // at each level they would double
       if (blocks_.After(i) != i + 1) {
         return Needs("what computes the predicate of a loop has loops or branches itself",
-                     "the host would have to read the device on the way");
+                     "the host would have to read device memory during the run");
       }
     }
     return false;
@@ -79,7 +79,7 @@ class PartFinder {
   }
   bool BlocksNeedHost() {
     return !why_no_conditions_.empty() && Needs("the plan has loops or branches, and " + why_no_conditions_,
-                                                "the host would have to read the device on the way");
+                                                "the host would have to read device memory during the run");
   }
 
   // The parts of a list, and of the lists in what needs the host.
@@ -89,7 +89,7 @@ class PartFinder {
       if (!by_host_[s]) continue;
       Add({first, s});
       if (KindOf(s) == RICCI_STEP_WHILE) {
-        Find(blocks_.Question(s));
+        Find(blocks_.Condition(s));
         Find(blocks_.Body(s));
       } else if (KindOf(s) == RICCI_STEP_CASE) {
         for (const StepRange& branch : blocks_.Branches(s)) Find(branch);

@@ -1,4 +1,4 @@
-// What stores need: where they store, or what.
+// Which instructions compute the addresses of stores, and which the values.
 #ifndef RICCI_CUDA_STORE_NEEDS_H_
 #define RICCI_CUDA_STORE_NEEDS_H_
 #include <cstdint>

@@ -57,7 +57,7 @@ PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target) {
                    .parts = {PairTile::kGroups, 1}};
   out.pairs = PairsOf(by_warpgroups);
   out.tile.reason = "where addresses are aligned on sm_90a pairs of blocks compute " + N(out.pairs) +
-                    " tiles of 256 x 256 one after the other: of each block one group of warps copies, " +
+                    " tiles of 256 x 256 in sequence: of each block one group of warps copies, " +
                     N(PairTile::kGroups) + " multiply";
   return out;
 }

@@ -43,7 +43,7 @@ class Finder {
     if (q.op != RICCI_K_LOAD) return No("it is computed");
     const IndexForms forms(k_, loops_);
     const IndexForm& f = forms.Of(q.a);
-    if (f.empty()) return No("its index is no sum of coordinates times constants");
+    if (f.empty()) return No("its index is not a sum of coordinates times constants");
     bytes_ = codegen::SizeOfDType(q.dtype);
     form_.buffer = static_cast<uint32_t>(RICCI_BUFFER_OF(q.imm));
     form_.first = f.back();
@@ -85,7 +85,7 @@ class Finder {
       d.is_outermost = i + 1 == parts.size();
       d.box = d.is_outermost || d.size % rest == 0 ? rest : d.size;
       if (rest % d.box != 0) {
-        return Refuse("a step takes " + N(are_line ? box_.of_line : box_.lines) + " elements, which lie in parts of " +
+        return Refuse("a step takes " + N(are_line ? box_.of_line : box_.lines) + " elements, which are in parts of " +
                       N(d.size));
       }
       rest /= d.box;
@@ -136,7 +136,7 @@ class Finder {
     for (const Dimension& d : all) {
       if (d.box > kMostOfBox) return Refuse("a box has more than 256 elements in a dimension");
       if (d.box == 1 || (d.along == Along::kSum) == along_sum) continue;
-      if (d.inner < inner) return Refuse("lines lie in another order than in a tile");
+      if (d.inner < inner) return Refuse("lines are in another order than in a tile");
       inner = d.inner;
     }
     return true;

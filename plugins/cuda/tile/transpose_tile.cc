@@ -35,7 +35,7 @@ class Finder {
     Extend(tile_.columns, stores_);
     Extend(tile_.rows, brought_);
     if (tile_.columns.extent < kLeastOfSide) return Without("rows of results are short");
-    if (tile_.rows.extent < kLeastOfSide) return Without("what is read in order is short");
+    if (tile_.rows.extent < kLeastOfSide) return Without("the dimension read in order is short");
     FindBatch();
     ChooseSize();
     TakeLoads();
@@ -53,7 +53,8 @@ class Finder {
   const IndexForm& IndexOf(uint32_t access) const { return forms_.Of(At(access).a); }
 
   TransposeTile Without(const std::string& why) const {
-    return {.reason = "no tiles, though b" + std::to_string(BufferNumber(brought_[0])) + " lies across: " + why};
+    return {.reason = "no tiles, though b" + std::to_string(BufferNumber(brought_[0])) +
+                      " is read along another dimension: " + why};
   }
 
   // Points do without loops, private arrays and updates of the same elements.

@@ -1,5 +1,5 @@
-// TransposeTile: points that the threads of a block compute together, because operands lie across the order in which
-// results are written.
+// TransposeTile: points that the threads of a block compute together, because operands are read along another dimension
+// than results are written.
 //
 // Neighbouring threads write neighbouring elements. Of an operand that is read along another dimension each of them
 // then reads a sector of memory for one element. A block therefore takes a rectangle of points: its columns go along
@@ -56,7 +56,7 @@ struct TransposeTile {
   std::vector<uint8_t> for_points;  // by instruction: computed by points; others are for what is brought only
   // By instruction: of an access the one to the element after it, made together with it; and the other way round.
   std::vector<uint32_t> second_of_pair, first_of_pair;  // 0: there is none
-  std::string reason;  // for the text; without tiles why there are none, if any load lies across
+  std::string reason;  // for the text; without tiles why there are none, if any load is read along another dimension
 
   bool IsUsed() const { return !loads.empty(); }
   int64_t tiles() const { return columns.tiles() * rows.tiles() * batch.extent; }

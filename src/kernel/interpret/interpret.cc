@@ -131,7 +131,7 @@ class PlanMachine {
   absl::Status RunWhile(uint32_t at) {
     uint64_t trips = 0;
     const absl::Status status = RunTrips(at, trips);
-    // Several trips of a scan may be one of the plan's, so those of a loop whose number is known are not told.
+    // Several trips of a scan may be one of the plan's, so trips of a loop whose number is known are not reported.
     const ricci_plan_step& s = p_.steps[at];
     if (ended_.happened && ended_.location == 0) ended_ = {true, s.location, s.index == 0 ? trips : 0};
     return status;

@@ -140,10 +140,10 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
       const ir::ValueId v = eqn.result(i);
       const RowReads::Use use = reads.Of(v);
       if (!use.row || use.other) continue;
-      const bool dear = readers[v].several() && cost[v] > target_.limits.read_back;
+      const bool expensive = readers[v].several() && cost[v] > target_.limits.read_back;
       if (f.type(v).rank() == n_rows)
         kept[v] = Kept::kValue;
-      else if (dear || is_loop(e))
+      else if (expensive || is_loop(e))
         kept[v] = Kept::kRow;
     }
     const Readers own{{e}};

@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<SourceText>> Copied(const ricci_source* from) {
   if (from == nullptr) return base::InvalidArgument("give: s is NULL");
   RICCI_ASSIGN(const ricci_source s, base::ReadStruct(from, "source"));
   if (s.text.len == 0) return base::InvalidArgument("its text is empty");
-  if (s.entry.len == 0) return base::InvalidArgument("it names no entry");
+  if (s.entry.len == 0) return base::InvalidArgument("`entry` is empty");
   if (s.n_scalars != 0 && s.scalars == nullptr) {
     return base::InvalidArgument("its scalars are NULL, but n_scalars is ", s.n_scalars);
   }

@@ -162,12 +162,12 @@ class Fuser {
     if (options_.decisions == nullptr || verdict == Verdict::kNeeded ||
         (verdict == Verdict::kComputed && !again && !factor))
       return;
-    const std::string dear = base::Cat(", and it takes ", base::Count(info.cost, "operation"), " (up to ",
-                                       limits_.cheap_to_repeat, " would be computed again)");
+    const std::string expensive = base::Cat(", and it takes ", base::Count(info.cost, "operation"), " (up to ",
+                                            limits_.cheap_to_repeat, " would be computed again)");
     const auto text = [&]() -> std::string {
       switch (verdict) {
         case Verdict::kReadByKernels:
-          return base::Cat("computed once: ", n_groups, " loops read it", dear);
+          return base::Cat("computed once: ", n_groups, " loops read it", expensive);
         case Verdict::kLargeKernel:
           return base::Cat("computed once: its reader has ", kMaxGroup, " operations");
         case Verdict::kReadOften:
@@ -175,7 +175,7 @@ class Fuser {
         case Verdict::kMoved:
           return "computed once: it is stored where its reader would move it";
         case Verdict::kReadAtPlaces:
-          return base::Cat("computed once: it is read at ", n_places, " places", dear);
+          return base::Cat("computed once: it is read at ", n_places, " places", expensive);
         default:
           if (!factor) {
             return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));

@@ -112,7 +112,7 @@ class FusionWriter {
     return body->Finish(results);
   }
 
-  // The fusion equation of group `g`: its members in program order, and views of what they compute behind them.
+  // The fusion equation of group `g`: its members in program order, followed by views of their results.
   absl::Status EmitGroup(trace::Rewriter& values, uint32_t g) {
     Builder& b = values.to();
     const Group& group = grouping_.groups[g];

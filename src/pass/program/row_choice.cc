@@ -206,8 +206,8 @@ bool RowChoice::Pays(const Group& g, uint32_t n, std::span<const int64_t> shape,
     full &= t.rank() == n;
     elements = std::max<int64_t>(elements, t.elements);
     widest = std::max(widest, static_cast<int64_t>(t.bytes));
-    const bool dear = joins_[m] == Joins::kRows || costs_[m] > limits.read_back;
-    if (dear && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
+    const bool expensive = joins_[m] == Joins::kRows || costs_[m] > limits.read_back;
+    if (expensive && t.rank() > n) bytes = std::min(bytes + static_cast<int64_t>(t.bytes) / rows, limits.row_bytes + 1);
     for (size_t i = 0; i < eqn.operands.size() && joins_[m] == Joins::kRows; ++i) {
       const ir::ArrayType& read = f_.type(eqn.operands[i]);
       if (!reads.Of(eqn.operands[i]).row) continue;

@@ -1,4 +1,4 @@
-// Options: for what a program is compiled, and what is told on the way.
+// Options: for what a program is compiled, and what is reported meanwhile.
 #ifndef RICCI_PASS_PASS_OPTIONS_H_
 #define RICCI_PASS_PASS_OPTIONS_H_
 #include <functional>

@@ -45,7 +45,7 @@ absl::Status CheckFolder(const std::string& folder) {
   struct stat about {};
   if (::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) return absl::OkStatus();
   return absl::NotFoundError(base::Cat("cache: ", folder,
-                                       " is no folder; the option `cache_dir` makes it when the first "
+                                       " is not a folder; the option `cache_dir` makes it when the first "
                                        "program is kept"));
 }
 

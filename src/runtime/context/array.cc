@@ -93,7 +93,7 @@ void Array::FreeData(void* data, bool owned, Drop drop) {
     uses.swap(buffer_.reads);
     if (buffer_.written) uses.push_back(buffer_.written);
   }
-  if (buffer_.stream && !buffer_.stream->owned()) {  // a stream of the host may be gone once all has come
+  if (buffer_.stream && !buffer_.stream->owned()) {  // a stream of the host may be gone once all work has completed
     for (const EventRef& use : uses) use->Query().IgnoreError();
   }
   const auto settled = [](const EventRef& e) { return e->settled(); };

@@ -4,7 +4,7 @@ namespace ricci { inline namespace v0 { namespace runtime {
 
 base::Ref<CompiledCode> CompileCache::FindLocked(const CompileKey& key) {
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    if (!((*it)->key() == key) || !(*it)->TellsLocationsOf(*key.program)) continue;
+    if (!((*it)->key() == key) || !(*it)->ReportsSameLocations(*key.program)) continue;
     entries_.splice(entries_.begin(), entries_, it);
     return entries_.front();
   }

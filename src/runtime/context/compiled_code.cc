@@ -121,7 +121,7 @@ bool CompiledCode::ReportsLocations() const {
   return !lowered_->checks.empty() || key_.profiled || std::ranges::any_of(lowered_->plan.libraries, on_host);
 }
 
-bool CompiledCode::TellsLocationsOf(const ir::Program& f) const {
+bool CompiledCode::ReportsSameLocations(const ir::Program& f) const {
   if (ReportsLocations()) return ir::EqualWithLocations(program(), f);
   return PlacesOfLoops(program()) == PlacesOfLoops(f);
 }

@@ -86,7 +86,7 @@ class CompiledCode final : public base::Shared {
   // It comes from CreateSaved: nothing was compiled.
   bool is_saved() const { return is_saved_; }
   // Would a run of `f`, which is equal to the program, report the same locations?
-  bool TellsLocationsOf(const ir::Program& f) const;
+  bool ReportsSameLocations(const ir::Program& f) const;
   // The parameter whose memory result `i` may take over, or -1.
   int32_t alias(uint32_t i) const { return lowered_->output_alias.empty() ? -1 : lowered_->output_alias[i]; }
   bool donates(uint32_t param) const { return !key_.donate.empty() && key_.donate[param] != 0; }

@@ -65,7 +65,7 @@ absl::StatusOr<EventRef> Stream::RecordBy(std::string_view name, RecordFn record
 }
 
 absl::StatusOr<EventRef> Stream::Record() {
-  if (device_->host_memory) return Event::Come(device_->context);
+  if (device_->host_memory) return Event::Completed(device_->context);
   return RecordBy("event_record", device_->backend.event_record, /*timed=*/false);
 }
 
@@ -95,7 +95,7 @@ Event::Event(Context* context, StreamRef stream, base::Ref<const CompiledCode> c
     : context_(context), stream_(std::move(stream)), is_run_(code), code_(std::move(code)), after_(std::move(after)) {}
 
 Event::~Event() {
-  if (told_ != nullptr) ricci_status_free(told_);
+  if (reported_ != nullptr) ricci_status_free(reported_);
   if (native_ == nullptr) return;
   const ricci_backend& backend = stream_->device()->backend;
   base::CallQuietly([&] { backend.event_drop(backend.self, native_); });
@@ -120,21 +120,21 @@ EventRef Event::TimedOnHost(StreamRef stream) {
   return event;
 }
 
-EventRef Event::Come(Context* context) {
+EventRef Event::Completed(Context* context) {
   auto event = EventRef::Adopt(new Event(context, {}, {}, {}));
   event->ended_ = event->settled_ = true;
   return event;
 }
 
 EventRef Event::OfCapture(Context* context, std::shared_ptr<const RunFrame> frame) {
-  EventRef event = Come(context);
+  EventRef event = Completed(context);
   event->captured_ = std::move(frame);
   return event;
 }
 
 void Event::Done(void* arg, ricci_status* status, uint32_t failed_check) {
   auto* event = static_cast<Event*>(arg);
-  event->told_ = status;
+  event->reported_ = status;
   event->failed_check_ = failed_check;
   event->ended_.store(true, std::memory_order_release);  // from here on another thread may free the event
 }
@@ -220,10 +220,10 @@ absl::Status Event::Outcome() {
   if (!code_) return absl::OkStatus();
   if (!ended()) {
     return absl::InternalError(base::Cat("device ", stream_->device()->Name(),
-                                         ": the event of a run has come, but its end was never reported"));
+                                         ": the event of a run has completed, but its end was never reported"));
   }
-  if (told_ != nullptr) {
-    return base::WithMessage(base::FromAbi(std::exchange(told_, nullptr)), code_->FunctionName("enqueue"));
+  if (reported_ != nullptr) {
+    return base::WithMessage(base::FromAbi(std::exchange(reported_, nullptr)), code_->FunctionName("enqueue"));
   }
   RICCI_TRY(code_->CheckStatus(failed_check_));
   for (const EventRef& e : after_) RICCI_TRY(e->status_);

@@ -1,5 +1,5 @@
 // Stream and Event: order in time on a device whose work is enqueued (Device). Where runs are complete when they
-// return, a stream is a handle without content, and a NULL event means one that has come.
+// return, a stream is a handle without content, and a NULL event means one that has completed.
 //
 // A run is in flight from enqueue until its event is settled: the event keeps its code, the device keeps the event.
 // Backends report the end of a run on threads of their own, where they must not be called, or when they are asked for
@@ -66,10 +66,10 @@ class Event final : public base::Shared {
   static EventRef OfRun(StreamRef stream, base::Ref<const CompiledCode> code, std::vector<EventRef> after);
   // A point in `stream`, once Started has given its native event.
   static EventRef AtPoint(StreamRef stream, bool timed = false);
-  // One that has come now, in memory of the host.
+  // One that completes now, in memory of the host.
   static EventRef TimedOnHost(StreamRef stream);
-  // An event that has come.
-  static EventRef Come(Context* context);
+  // An event that has already completed.
+  static EventRef Completed(Context* context);
   // The same for a run that is part of a graph of the host; it reports what the last launch left in the frame.
   static EventRef OfCapture(Context* context, std::shared_ptr<const RunFrame> frame);
 
@@ -80,10 +80,10 @@ class Event final : public base::Shared {
   Context* context() const { return context_.get(); }
   Stream* stream() const { return stream_.get(); }
   void* native() const { return native_; }
-  // Is the time known when it comes?
+  // Is the time known when it completes?
   bool timed() const { return timed_; }
 
-  // Waits until it has come.
+  // Waits until it has completed.
   absl::Status Await();
   // Waits; returns the status of the run, or of an earlier one whose results it used. Of a captured run that of the
   // last launch, which has ended.
@@ -111,12 +111,12 @@ class Event final : public base::Shared {
   const StreamRef stream_;
   const bool is_run_;
   bool timed_ = false;
-  uint64_t host_ns_ = 0;  // when it came, in memory of the host
+  uint64_t host_ns_ = 0;  // when it completed, in memory of the host
   void* native_ = nullptr;
   std::mutex mutex_;  // guards what settling takes
   base::Ref<const CompiledCode> code_;
   std::vector<EventRef> after_;
-  ricci_status* told_ = nullptr;  // what the backend reported
+  ricci_status* reported_ = nullptr;  // by the backend
   uint32_t failed_check_ = RICCI_NO_CHECK;
   std::atomic<bool> ended_{false}, settled_{false};
   absl::Status status_;  // once it is settled

@@ -119,7 +119,7 @@ absl::StatusOr<EventRef> BoundCall::Enqueue(const RunOptions& options) {
   absl::Cleanup reset = [&] { RunOptions().Set(*frame_); };
   if (device.host_memory) {
     RICCI_TRY(base::FromAbi(code_.Run(*frame_)));
-    return Event::Come(device.context);
+    return Event::Completed(device.context);
   }
   const absl::StatusOr<StreamRef> stream = options.StreamOn(device);
   const bool is_refused = absl::IsFailedPrecondition(stream.status()) && options.stream != nullptr;

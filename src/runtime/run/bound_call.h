@@ -22,7 +22,7 @@ class BoundCall {
 
   const CompiledCode& code() const { return code_; }
   absl::Status Bind(uint32_t slot, void* p, uint64_t bytes);
-  // Each slot to its pointer, of the size of its type, or to the pointer that is `offset` bytes behind.
+  // Each slot to its pointer, of the size of its type, or to that pointer plus `offset` bytes.
   absl::Status BindAll(std::span<void* const> pointers, int64_t offset);
   ricci_status* Run() {
     if (ready_) return code_.Run(*frame_);

@@ -37,8 +37,9 @@ void Executable::TakeBack(Arguments in, RunFrame& frame) const {
   }
 }
 
-// Notes the run in its arrays. Donated arguments have no data from now on, and report the run's failure.
-void Executable::Tell(Arguments in, RunFrame& frame, const EventRef& run) const {
+// Records the run in the arrays that it reads and writes. Donated arguments have no data from now on, and report the
+// run's failure.
+void Executable::RecordUses(Arguments in, RunFrame& frame, const EventRef& run) const {
   for (uint32_t i = 0; i < code_->program().n_results(); ++i) frame.results[i]->SetWritten(run);
   for (uint32_t i = 0; i < in.size(); ++i) {
     Array& a = *FromAbi(in[i]);
@@ -54,7 +55,7 @@ absl::StatusOr<EventRef> Executable::EnqueueInFrame(Arguments in, RunFrame& fram
   RICCI_TRY(AllocateResults(in, frame, stream.get()));
   const absl::Status moved = MoveDonated(in, frame);
   auto run = moved.ok() ? code_->Enqueue(frame, stream, std::move(after)) : absl::StatusOr<EventRef>(moved);
-  run.ok() ? Tell(in, frame, *run) : TakeBack(in, frame);
+  run.ok() ? RecordUses(in, frame, *run) : TakeBack(in, frame);
   return run;
 }
 

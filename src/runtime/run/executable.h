@@ -71,7 +71,7 @@ class Executable final : public base::Shared {
   absl::StatusOr<EventRef> EnqueueInFrame(Arguments in, RunFrame& frame, const StreamRef& stream) const;
   absl::StatusOr<std::vector<EventRef>> Order(Arguments in, const Stream& stream) const;
   void TakeBack(Arguments in, RunFrame& frame) const;
-  void Tell(Arguments in, RunFrame& frame, const EventRef& run) const;
+  void RecordUses(Arguments in, RunFrame& frame, const EventRef& run) const;
 
   base::Ref<Context> context_;  // declared first: the others are destroyed before it
   base::Ref<CompiledCode> code_;

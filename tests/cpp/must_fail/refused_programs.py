@@ -37,7 +37,7 @@ AXES = ("axes are integers: max(x, 1) and sum(x, 1) reduce along axis 1; the gre
         "maximum(x, y) and minimum(x, y)")
 AXIS = "an axis is an integer"
 ELEMENT = "x[i] is a copy, to which nothing can be assigned; write x = set_at(x, i, value)"
-TRUTH = "a Value is no bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x)"
+TRUTH = "a Value is not a bool, because its elements are not known yet; instead of if (p) write cond(p, f, g, x)"
 BASE = ("a struct in a tree has a base class, and C++20 names no members of two classes; list those of both: "
         "template <class T> struct ricci::TreeMembers<S<T>> { static auto of(auto& s) { return std::tie(s.a, s.b); } };")
 TEMPORARY = "the left side is a temporary copy; to change an element write x = "

@@ -32,7 +32,7 @@ static float ricci_widen_f16(unsigned v) {
   return sign != 0 ? -size : size;
 }
 struct OfMma { unsigned rows[4], columns[2]; };
-// A register has n elements of the sum, and four lanes one after the other those of four registers; what is beyond is in
+// A register has n elements of the sum, and four lanes in order those of four registers; what is beyond is in
 // the next register. So element (row, trip) of the rows is in lane row % 8 * 4 + trip % 4n / n, (trip, column) of the
 // columns in lane column * 4 + trip % 4n / n.
 template <unsigned n, typename Sum, typename Rows, typename Columns>

@@ -24,7 +24,7 @@ RICCI_MBARRIER ricci_copy_box(void* to, const void* map, unsigned rank, const in
   here->copy_box({(char*)to, ricci_shared_address(to), rank, map, at}, barrier, RICCI_SITE);
 }
 
-// ---- clusters: dynamic shared memory of their blocks lies one after the other ----
+// ---- clusters: dynamic shared memory of their blocks is contiguous ----
 RICCI_UNSEEN static unsigned ricci_rank_in_cluster() { return here->rank; }
 RICCI_UNSEEN static void* ricci_in_cluster(void* p, unsigned rank) {
   return (char*)p + ((long)rank - (long)here->rank) * 232448;

@@ -50,7 +50,7 @@ struct RicciProducts {
   bool is_fenced;
 };
 static RicciProducts ricci_products[1024];  // by thread
-static bool ricci_has_products;             // else nobody looks at them: they are large
+static bool ricci_has_products;             // else they are not needed: they are large
 static unsigned ricci_begun;                // threads that have begun, of all launches
 RICCI_UNSEEN static unsigned ricci_number() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -102,7 +102,7 @@ RICCI_UNSEEN static void ricci_end_thread() {
   if (ricci_has_products && ricci_of_thread().count != 0) here->fault("a product of a group of warps is never waited for");
 }
 
-// What a warp multiplies, as numbers: its lanes compute a product one after the other, and nobody else runs meanwhile.
+// What a warp multiplies, as numbers: its lanes compute a product in turn, and no other lane runs meanwhile.
 struct RicciFactors {
   const RicciProducts* warp;  // that has read them, in which of its waits, and before which threads began
   unsigned wait, begun;

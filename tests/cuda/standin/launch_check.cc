@@ -194,8 +194,8 @@ void LaunchCheck::NoteWritten(const Buffer& b, uintptr_t p, uint32_t bytes, Acce
     const uint64_t missing = b.written->FirstMissing(offset, bytes);
     has_missed_ = missing != offset + bytes;
     if (has_missed_) {
-      Complain("unwritten memory: " + Said(access, bytes, PlaceOf(p), site) + ", of which nobody has written byte " +
-               std::to_string(missing - offset));
+      Complain("unwritten memory: " + Said(access, bytes, PlaceOf(p), site) + ", of which byte " +
+               std::to_string(missing - offset) + " was never written");
     }
   }
   if (access != Access::kRead) b.written->Write(offset, bytes);

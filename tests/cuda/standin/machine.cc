@@ -65,7 +65,7 @@ void Machine::CheckWritten(uintptr_t begin, uint64_t bytes, const StepRef& step)
   const uint64_t missing = a->written->FirstMissing(begin - first, bytes) - (begin - first);
   if (missing == bytes) return;
   Complain("unwritten memory: " + step->Text() + " reads byte " + std::to_string(missing) + " of " +
-           std::to_string(bytes) + ", which nobody has written");
+           std::to_string(bytes) + ", which was never written");
 }
 
 const Allocation* Machine::PieceAt(CuPointer p) const {

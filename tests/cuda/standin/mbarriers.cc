@@ -42,7 +42,7 @@ Mbarriers::Mbarrier* Mbarriers::Use(void* at, const Asker& who, std::string& wro
   Mbarrier* const b = Find(at);
   uint64_t mark = 0;
   if (b == nullptr) {
-    wrong = "what is no mbarrier is used as one" + By(who);
+    wrong = "something that is not an mbarrier is used as one" + By(who);
     return nullptr;
   }
   std::memcpy(&mark, at, sizeof mark);
@@ -64,7 +64,7 @@ std::string Mbarriers::Arrive(void* at, unsigned bytes, const Asker& who) {
   Mbarrier* const b = Use(at, who, wrong);
   if (b == nullptr) return wrong;
   if (b->pending == 0) {
-    return "one arrives too many at " + Name(b->number) + ", in a phase that nobody has seen complete" + By(who);
+    return "one arrives too many at " + Name(b->number) + ", in a phase that no thread has seen complete" + By(who);
   }
   b->expected += bytes;
   if (b->expected > kMostBytes) return Name(b->number) + " expects more bytes than it can count" + By(who);
@@ -76,7 +76,7 @@ std::string Mbarriers::Arrive(void* at, unsigned bytes, const Asker& who) {
 }
 
 std::string Mbarriers::WhyNoCopy(const Mbarrier& b, const BoxToCopy& box, const TensorOnDevice& t) const {
-  if (t.mark != TensorOnDevice::kMark) return "a box is copied by what is no tensor map";
+  if (t.mark != TensorOnDevice::kMark) return "a box is copied by something that is not a tensor map";
   if (t.rank != box.rank) return "a box is copied by a tensor map of another rank";
   if (box.address % kAlignmentOfBoxes != 0) return "a box that is copied to a misaligned place";
   if (!b.is_shown) return "no fence.proxy.async after " + Name(b.number) + " was begun, before a copy counts at it";
@@ -190,7 +190,7 @@ std::string Mbarriers::AfterBarrier(LaunchCheck* check) {
 
 std::string Mbarriers::AtEnd() const {
   for (const Mbarrier& b : all_) {
-    if (!b.copies.empty()) return "a copy that nobody waits for, at " + Name(b.number);
+    if (!b.copies.empty()) return "a copy that is never waited for, at " + Name(b.number);
   }
   return {};
 }

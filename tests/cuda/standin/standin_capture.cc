@@ -1,7 +1,7 @@
 // Streams that a host captures: what is enqueued to one becomes a node of a graph and does not run.
 //
 // The rules are those of the driver. A stream joins a capture by waiting for an event in it, and must have come back
-// when the capture ends. In a capture nobody may wait for the stream or ask how far it is, nor may it wait for what is
+// when the capture ends. In a capture no call may wait for the stream or ask how far it is, nor may it wait for what is
 // outside of it. Calls that might wait for a stream, whichever it is, are forbidden to the thread that captures, and in
 // the mode for all threads (0) to all, unless the capture or the thread has said that it knows (2): mode 1 is that of
 // the thread alone. What breaks a rule leaves the capture invalid, and its end gives no graph. The graph may get nodes

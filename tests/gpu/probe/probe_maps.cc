@@ -53,7 +53,7 @@ const Case kCases[] = {
     {"a stride below 2^40", kTaken, {.strides = {512, kMostStride - 512}}},
     {"a stride of 2^40", kRefused, {.strides = {512, kMostStride}}},
     {"rows that overlap", kRefused, {.strides = {256, 1 << 17}}},
-    {"strides that are no multiples of each other", kRefused, {.strides = {512, (1 << 17) + 16}}},
+    {"strides that are not multiples of each other", kRefused, {.strides = {512, (1 << 17) + 16}}},
     {"strides out of order", kRefused, {.sizes = {256, 4, 256}, .strides = {1 << 17, 512}}},
     // ---- boxes ----
     {"a box of 0", kRefused, {.box = {64, 0, 1}}},

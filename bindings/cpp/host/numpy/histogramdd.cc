@@ -12,7 +12,7 @@ namespace {
 // The edges of dimension `d`, whose points are `x`.
 Value EdgesOf(const Operand& sample, const Value& x, const Operand& bins, const HistogramddOptions& o, size_t d) {
   if (bins.is_number()) {
-    if (bins.weak != Weak::kInt) FailAt(sample.at, "histogramdd: the number of bins is no integer");
+    if (bins.weak != Weak::kInt) FailAt(sample.at, "histogramdd: the number of bins is not an integer");
     return histogram_bin_edges(Operand(x, sample.at), bins.int64("histogramdd"),
                                o.range.empty() ? HistogramRange() : o.range[d]);
   }

@@ -75,7 +75,7 @@ Value WithInitial(const Value& v, const ReduceOptions& o, const Location& at, Va
   const CallSite site = SiteOf("initial", both);
   return Both(f, site.Lift(both[0], v.dtype()), To(site.Lift(*o.initial, v.dtype()), v.dtype()));
 }
-// The number that no element of the dtype is beyond: the least or the greatest.
+// The least or the greatest value of the dtype.
 double Neutral(DType d, bool greatest) {
   d = PartOf(d);
   if (IsFloat(d)) return greatest ? GreatestFloat(d) : LeastFloat(d);

@@ -2,7 +2,7 @@
 
 As in JAX they get jax.Arrays, and their results have the dtypes that `jax_enable_x64` gives them, whose value is that of
 the import. A name follows from the function, so that importing it again gives an equal program: a closure that is made
-anew for each trace is another function and gets a number.
+again for each trace is another function and gets a number.
 """
 import dis
 import functools

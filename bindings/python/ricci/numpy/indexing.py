@@ -116,7 +116,7 @@ class _Places:
 def taken(x, index, mode=None, fill_value=None, **hints):
     """x[index]."""
     if current() is None or not isinstance(x, Value):
-        raise TypeError("indices of what is no value")
+        raise TypeError("indices of something that is not a value")
     x = current().lift(x)
     found = _taken(x, parsed(x.shape, index), mode, fill_value, **hints)
     return converted(found, found.kind, weak=x.weak)

@@ -144,7 +144,7 @@ def tensorinv(a, ind=2):
     """The inverse of tensordot(a, ., a.ndim - ind): the first `ind` dimensions are the rows."""
     (x,) = promoted("tensorinv", a, inexact=True)
     if not 0 < ind <= x.ndim or math.prod(x.shape[:ind]) != math.prod(x.shape[ind:]):
-        raise ValueError(f"tensorinv: an array of shape {x.shape} with ind {ind} is no square matrix")
+        raise ValueError(f"tensorinv: an array of shape {x.shape} with ind {ind} is not a square matrix")
     n = math.prod(x.shape[:ind])
     return reshape(inv(reshape(x, (n, n))), (*x.shape[ind:], *x.shape[:ind]))
 

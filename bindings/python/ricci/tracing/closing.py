@@ -92,7 +92,7 @@ def leaf_name(path):
 
 def check_callable(transformation, function):
     if not callable(function):
-        raise TypeError(f"{transformation}: {function!r} is no function")
+        raise TypeError(f"{transformation}: {function!r} is not callable")
 
 
 def leaf_types(function, leaves, names):
@@ -100,7 +100,7 @@ def leaf_types(function, leaves, names):
     for i, leaf in enumerate(leaves):
         if type(leaf) is not np.ndarray and not is_array(leaf):
             raise TypeError(f"{function}: {list(names)[i]} is of type {type(leaf).__name__}; an array or a number is "
-                            "expected (what is no data is one of static_argnums of jit, or bound by functools.partial)")
+                            "expected (pass others by static_argnums of jit, or bind them by functools.partial)")
     return [type_of(leaf) for leaf in leaves]
 
 

@@ -22,13 +22,17 @@ def refuse_foreign(value):
                        "not keep it in a variable outside")
 
 
-def refuse(value, what, instead):
-    """Raises for `what`, such as `the truth of`, with the user's line and what to use."""
+def refuse_use(value, why):
+    """Raises `why`, with the user's line."""
     if not value._trace.is_open:
         refuse_foreign(value)
     file, line, _ = user_place()
-    place = f"{file}:{line}: " if file else ""
-    raise TracingError(f"{place}{what} {value!r} is not known while the function is traced; {instead}")
+    raise TracingError((f"{file}:{line}: " if file else "") + why)
+
+
+def refuse(value, what, instead):
+    """Raises for `what`, such as `the truth of`, and says what to use."""
+    refuse_use(value, f"{what} {value!r} is not known while the function is traced; {instead}")
 
 
 class Value:
@@ -79,18 +83,18 @@ class Value:
 
     def __bool__(self):
         refuse(self, "the truth of", "use ricci.cond or ricci.numpy.where in place of `if`, ricci.while_loop in place of "
-               "`while`, & | ~ in place of `and`, `or`, `not`; if it is no data, make it one of static_argnums")
+               "`while`, & | ~ in place of `and`, `or`, `not`, or make the argument static (static_argnums)")
 
     def __index__(self):
         refuse(self, "the number", "use ricci.fori_loop in place of `range`, ricci.switch or ricci.numpy.take in place "
                "of an index into a list; sizes and axes must be static (static_argnums)")
 
     def __int__(self):
-        refuse(self, "the number", "use .astype(int) in place of int(); if it is no data, make it one of static_argnums")
+        refuse(self, "the number", "use .astype(int) in place of int(), or make the argument static (static_argnums)")
 
     def __float__(self):
         refuse(self, "the number", "use .astype(float) in place of float(), functions of ricci.numpy in place of those "
-               "of math; if it is no data, make it one of static_argnums")
+               "of math, or make the argument static (static_argnums)")
 
     def __complex__(self):
         refuse(self, "the number", "use .astype(complex) in place of complex()")
@@ -107,11 +111,12 @@ class Value:
         refuse(self, "the memory of", "return it and share the result")
 
     def __contains__(self, _):
-        refuse(self, "what is in", "use ricci.numpy.any(x == element)")
+        refuse_use(self, f"`in` needs the elements of {self!r}, which are not known while the function is traced; use "
+                   "ricci.numpy.any(x == element)")
 
     def __setitem__(self, index, _):
         shown = "..." if isinstance(index, Value) else repr(index)
-        refuse(self, "a change of", f"values are immutable: use x = x.at[{shown}].set(y)")
+        refuse_use(self, f"{self!r} cannot be changed: values are immutable; use x = x.at[{shown}].set(y)")
 
     def __reduce__(self):
         raise TypeError(f"{self!r} cannot be pickled or copied: it has no elements yet; return it and take the result")

@@ -318,7 +318,7 @@ def jit(function=None, *, static_argnums=(), static_argnames=(), donate_argnums=
     """`function` compiled: traced for each new structure, dtypes and shapes of its arguments, then run without Python.
 
     Arguments and results are trees of arrays. `static_argnums` and `static_argnames` are arguments that Python needs to
-    know (hashable; another value is traced anew). The memory of `donate_argnums` may be reused for results. Also a
+    know (hashable; another value is traced again). The memory of `donate_argnums` may be reused for results. Also a
     decorator, `@ricci.jit` and `@ricci.jit(static_argnums=1)`. Within a traced function a call is one equation.
     """
     def of(f):

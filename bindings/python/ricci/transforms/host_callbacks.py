@@ -31,7 +31,7 @@ class _Host:
         return isinstance(other, _Host) and self._key() == other._key() and self._function() == other._function()
 
     def _function(self):
-        """Methods are made anew at each look; other functions are equal if they are the same."""
+        """Each access to a method makes a new object; other functions are equal if they are the same."""
         f = self.function
         return (id(f.__self__), f.__func__) if hasattr(f, "__self__") and hasattr(f, "__func__") else id(f)
 

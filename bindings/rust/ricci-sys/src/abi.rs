@@ -1299,7 +1299,7 @@ pub struct ricci_prim_def {
     /// Contraction of a product and the sum that reads it (ricci/kernel.h): the operation as one equation that rounds
     /// once, such as `fma`, or nothing; out[n_out] is pre-filled NONE and either stays so or is filled completely. Called
     /// where the target has RICCI_TARGET_FMA, after equal equations have become one. only[i]: nothing else reads operand
-    /// i, so that its rounding is seen by nobody; operands without it must stay as they are.
+    /// i, so that its rounding has no effect; operands without it must stay as they are.
     pub contract: Option<unsafe extern "C" fn(self_: *mut c_void, b: *mut ricci_builder, op: *const ricci_op, r#in: *const ricci_val, only: *const u8, out: *mut ricci_val) -> *mut ricci_status>,
 }
 
@@ -1316,7 +1316,7 @@ pub struct ricci_target {
     pub points_wanted: u64,
     /// the fastest memory of what runs in lanes: a processor's first cache, registers of a GPU
     pub near_bytes: u64,
-    /// the next memory that nobody else uses
+    /// the next memory that is not shared
     pub cache_bytes: u64,
     /// that the cache and the memory of the device move
     pub cached_bytes_per_cycle: f64,
@@ -1484,7 +1484,7 @@ pub struct ricci_compile_args {
     pub program: ricci_str,
     /// ---- code that outlives the process; all NULL unless the backend has code_version ---- */
     ///   /* Gets the code, in one call before compile returns, in a form that has no address of the process. A backend that
-    /// cannot write this code does not call it. NULL: nobody wants it.
+    /// cannot write this code does not call it. NULL: it is not wanted.
     pub save: Option<unsafe extern "C" fn(self_: *mut c_void, p: *const c_char, n: usize)>,
     pub save_self: *mut c_void,
     /// What `save` got for these arguments where code_version wrote the same, perhaps in another process: code is taken
@@ -1508,7 +1508,7 @@ pub struct ricci_code_info {
     pub wrong_kernel: u32,
 }
 
-/// Arrays of addresses lie on the host and are read before run or enqueue returns; what they point to, and `arena`, is
+/// Arrays of addresses are on the host and are read before run or enqueue returns; what they point to, and `arena`, is
 /// memory of the device.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1526,7 +1526,7 @@ pub struct ricci_run_args {
     pub stream: *mut c_void,
     /// A word in the device's memory, lowered to imm by each RICCI_K_CHECK that does not hold. It is RICCI_NO_CHECK on
     /// entry to `run`; `enqueue` sets it, and passes what it holds at the end to `done`. Where no kernel has a CHECK,
-    /// nobody needs to.
+    /// neither is needed.
     pub failed_check: *mut u32,
     /// a word of the host, or NULL: once it is not 0, the run ends soon, with CANCELLED
     pub cancel: *const u32,
@@ -1632,10 +1632,10 @@ pub struct ricci_backend {
     pub stream_wait: Option<unsafe extern "C" fn(self_: *mut c_void, stream: *mut c_void, event: *mut c_void) -> *mut ricci_status>,
     /// A new event: the end of all that was enqueued before.
     pub event_record: Option<unsafe extern "C" fn(self_: *mut c_void, stream: *mut c_void, event: *mut *mut c_void) -> *mut ricci_status>,
-    /// whether it has come or not
+    /// whether it has completed or not
     pub event_drop: Option<unsafe extern "C" fn(self_: *mut c_void, event: *mut c_void)>,
     pub event_query: Option<unsafe extern "C" fn(self_: *mut c_void, event: *mut c_void, come: *mut u32) -> *mut ricci_status>,
-    /// Returns when it has come; if it fails, the work touches nothing any more. Failures of the work come by `done`.
+    /// Returns when it has completed; if it fails, the work touches nothing any more. Failures of the work: `done`.
     pub event_wait: Option<unsafe extern "C" fn(self_: *mut c_void, event: *mut c_void) -> *mut ricci_status>,
     /// Starts a run in the order of a->stream; *event is its end. After a failure nothing has been enqueued, and `done` is
     /// not called. No two runs that may overlap share an arena or the word of the failed check. What a->cancel points to
@@ -1651,7 +1651,7 @@ pub struct ricci_backend {
     pub memory_reserved: Option<unsafe extern "C" fn(self_: *mut c_void, bytes: *mut u64) -> *mut ricci_status>,
     /// Gives back to the system what is not in use, until it holds no more than `keep_bytes`.
     pub memory_trim: Option<unsafe extern "C" fn(self_: *mut c_void, keep_bytes: u64) -> *mut ricci_status>,
-    /// ---- what is the host's; each may be NULL ---- */
+    /// ---- things of the host; each may be NULL ---- */
     ///   /* What this backend calls a stream of the host, if it can be used here.
     pub stream_wrap: Option<unsafe extern "C" fn(self_: *mut c_void, native: *mut c_void, out: *mut *mut c_void) -> *mut ricci_status>,
     /// Whether work may be enqueued now to a stream that was wrapped; asked each time. FAILED_PRECONDITION if the host
@@ -1677,7 +1677,7 @@ pub struct ricci_backend {
     /// ---- times of events; both or neither. Where memory is the host's, they are those of its clock ---- */
     ///   /* As event_record, and the device notes when it comes.
     pub event_record_timed: Option<unsafe extern "C" fn(self_: *mut c_void, stream: *mut c_void, event: *mut *mut c_void) -> *mut ricci_status>,
-    /// Seconds from one such event to another; both have come.
+    /// Seconds from one such event to another; both have completed.
     pub event_elapsed: Option<unsafe extern "C" fn(self_: *mut c_void, begin: *mut c_void, end: *mut c_void, seconds: *mut f64) -> *mut ricci_status>,
 }
 

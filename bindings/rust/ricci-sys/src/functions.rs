@@ -155,13 +155,13 @@ extern "C" {
     pub fn ricci_stream_retain(s: *mut ricci_stream) -> *mut ricci_stream;
     /// Work that is under way goes on.
     pub fn ricci_stream_release(s: *mut ricci_stream);
-    /// The host waits until the event has come. The status is that of the run whose end it is, or of an earlier run whose
+    /// Waits until the event has completed. The status is that of the run whose end it is, or of an earlier run whose
     /// results that run used; each call makes a new one.
     pub fn ricci_event_wait(e: *const ricci_event) -> *mut ricci_status;
-    /// come: whether it has come. Does not wait, and says nothing about failures.
+    /// come: whether it has completed. Does not wait, and says nothing about failures.
     pub fn ricci_event_query(e: *const ricci_event, come: *mut u32) -> *mut ricci_status;
     /// seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
-    /// device, on `ref` and `cpu` by the host's. The host waits until both have come.
+    /// device, on `ref` and `cpu` by the host's. The host waits until both have completed.
     pub fn ricci_event_elapsed(
         begin: *const ricci_event,
         end: *const ricci_event,
@@ -216,7 +216,7 @@ extern "C" {
     /// The address in the device's memory, for binding or wrapping. Does not wait; NULL after donation.
     pub fn ricci_array_device_data(a: *const ricci_array) -> *mut c_void;
     pub fn ricci_array_device(a: *const ricci_array) -> *mut ricci_device;
-    /// The number of parts of the array that lie on devices of their own; 1 today.
+    /// The number of parts of the array that are on devices of their own; 1 today.
     pub fn ricci_array_shard_count(a: *const ricci_array) -> u32;
     pub fn ricci_array_retain(a: *mut ricci_array) -> *mut ricci_array;
     pub fn ricci_array_release(a: *mut ricci_array);
@@ -611,9 +611,10 @@ extern "C" {
     ) -> *mut ricci_status;
     /// Runs to the end. No allocation, lock or reference count on `ref` and `cpu`. Every slot must be bound.
     pub fn ricci_call_run(k: *mut ricci_call) -> *mut ricci_status;
-    /// The same with pointers[i] bound to slot i first, each of the size of its type: for hosts whose calls of C are dear.
+    /// The same with pointers[i] bound to slot i first, each of the size of its type: for hosts with expensive calls of C.
     /// If `offset` is not negative, pointers[i] is an object of the host's language that holds its address there, `offset`
-    /// bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots are bound anew.
+    /// bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots
+    /// have the new pointers.
     pub fn ricci_call_run_at(
         k: *mut ricci_call,
         pointers: *const *mut c_void,
@@ -625,7 +626,7 @@ extern "C" {
     ///
     /// While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
     /// is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
-    /// overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+    /// overlapping with its other runs. *event is that of all launches and has completed: ricci_event_wait reports the
     /// check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
     /// and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
     /// FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or
@@ -1029,8 +1030,8 @@ extern "C" {
         sink: *mut c_void,
         entry: Option<unsafe extern "C" fn(sink: *mut c_void, e: *const ricci_cache_entry)>,
     ) -> *mut ricci_status;
-    /// Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
-    /// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+    /// Deletes the entries of a folder, and what writers left unfinished, but nothing else. A later search for an entry
+    /// misses. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
     /// FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are.
     pub fn ricci_cache_clear(
         folder: *const c_char,

@@ -289,19 +289,19 @@ pub unsafe fn ricci_stream_release(s: *mut ricci_stream) {
     ((*table()).stream_release)(s)
 }
 
-/// The host waits until the event has come. The status is that of the run whose end it is, or of an earlier run whose
+/// Waits until the event has completed. The status is that of the run whose end it is, or of an earlier run whose
 /// results that run used; each call makes a new one.
 pub unsafe fn ricci_event_wait(e: *const ricci_event) -> *mut ricci_status {
     ((*table()).event_wait)(e)
 }
 
-/// come: whether it has come. Does not wait, and says nothing about failures.
+/// come: whether it has completed. Does not wait, and says nothing about failures.
 pub unsafe fn ricci_event_query(e: *const ricci_event, come: *mut u32) -> *mut ricci_status {
     ((*table()).event_query)(e, come)
 }
 
 /// seconds: from `begin` to `end`, which ricci_stream_record_timed gave for streams of one device; by the clock of the
-/// device, on `ref` and `cpu` by the host's. The host waits until both have come.
+/// device, on `ref` and `cpu` by the host's. The host waits until both have completed.
 pub unsafe fn ricci_event_elapsed(
     begin: *const ricci_event,
     end: *const ricci_event,
@@ -401,7 +401,7 @@ pub unsafe fn ricci_array_device(a: *const ricci_array) -> *mut ricci_device {
     ((*table()).array_device)(a)
 }
 
-/// The number of parts of the array that lie on devices of their own; 1 today.
+/// The number of parts of the array that are on devices of their own; 1 today.
 pub unsafe fn ricci_array_shard_count(a: *const ricci_array) -> u32 {
     ((*table()).array_shard_count)(a)
 }
@@ -985,9 +985,10 @@ pub unsafe fn ricci_call_run(k: *mut ricci_call) -> *mut ricci_status {
     ((*table()).call_run)(k)
 }
 
-/// The same with pointers[i] bound to slot i first, each of the size of its type: for hosts whose calls of C are dear.
+/// The same with pointers[i] bound to slot i first, each of the size of its type: for hosts with expensive calls of C.
 /// If `offset` is not negative, pointers[i] is an object of the host's language that holds its address there, `offset`
-/// bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots are bound anew.
+/// bytes from its beginning. `n` is the number of slots. After an error it is not specified which slots
+/// have the new pointers.
 pub unsafe fn ricci_call_run_at(
     k: *mut ricci_call,
     pointers: *const *mut c_void,
@@ -1002,7 +1003,7 @@ pub unsafe fn ricci_call_run_at(
 ///
 /// While the host captures the stream of `o` (ricci_stream_wrap), nothing runs: the run becomes part of the graph that
 /// is captured, with what is bound now. Each launch of that graph is a run of this call, which the host keeps from
-/// overlapping with its other runs. *event, which has come, stands for all of them: each ricci_event_wait reports the
+/// overlapping with its other runs. *event is that of all launches and has completed: ricci_event_wait reports the
 /// check that failed in the last one, for whose end the host has waited before. The working memory belongs to the call
 /// and to *event: one of both, and what is bound, must outlive the graph and all that is made from it.
 /// FAILED_PRECONDITION, with nothing captured, if the run must read the device on its way, or if `o` could end or
@@ -1617,8 +1618,8 @@ pub unsafe fn ricci_cache_list(
     ((*table()).cache_list)(folder, len, sink, entry)
 }
 
-/// Deletes the entries of a folder, and what writers left unfinished, but nothing else. Whoever wants an entry then
-/// compiles. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
+/// Deletes the entries of a folder, and what writers left unfinished, but nothing else. A later search for an entry
+/// misses. `files` and `bytes`, which may be NULL: how much it was. NOT_FOUND if there is no such folder;
 /// FAILED_PRECONDITION with the first entry that cannot be deleted, after all others are.
 pub unsafe fn ricci_cache_clear(
     folder: *const c_char,

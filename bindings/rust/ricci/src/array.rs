@@ -48,7 +48,7 @@ pub(crate) fn element_bytes(t: DType, x: f64) -> Result<Vec<u8>> {
         };
     }
     whole!(I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64);
-    Err(Error::here(format!("{} is no {}; convert the value first (astype)", x, t)))
+    Err(Error::here(format!("{} is not a value of {}; convert the value first (astype)", x, t)))
 }
 /// The elements of a constant.
 #[track_caller]
@@ -64,7 +64,7 @@ fn checked<T: Element>(data: &[T], dims: &[i64]) -> Result<Type> {
     let t = T::DTYPE.shape(dims);
     let wanted = dims.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
     if wanted != Some(data.len()) {
-        return Err(Error::here(format!("{} elements are no {}", data.len(), t)));
+        return Err(Error::here(format!("{} elements do not make {}", data.len(), t)));
     }
     Ok(t)
 }

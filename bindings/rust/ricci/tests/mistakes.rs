@@ -22,7 +22,7 @@ fn mistakes_name_the_primitive_and_the_line() -> Result<()> {
 #[test]
 fn wrong_calls_are_errors() -> Result<()> {
     let ctx = Context::new()?;
-    assert!(ctx.array(&[1.0f32, 2.0], &[3]).unwrap_err().message().contains("2 elements are no f32[3]"));
+    assert!(ctx.array(&[1.0f32, 2.0], &[3]).unwrap_err().message().contains("2 elements do not make f32[3]"));
     assert!(ctx.array(&[1.0f32], &[-1]).is_err());
     let x = ctx.array(&[1.0f32, 2.0], &[2])?;
     assert!(x.to_vec::<f64>().unwrap_err().message().contains("f32[2]"));
