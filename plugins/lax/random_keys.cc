@@ -88,7 +88,7 @@ std::string ExpandedFactors(const Eqn& e) {
   const Shape keys = rules::Range(e.in(0).rank());
   const std::string text = Text(rules::Letters(keys), " -> ", rules::Letters(rules::Range(e.out().rank())));
   if (e.ints("shape").empty()) return text;
-  return Text(text, "; place ", rules::Letters(rules::Complement(keys, e.out().rank())));
+  return Text(text, "; indexed ", rules::Letters(rules::Complement(keys, e.out().rank())));
 }
 
 ArrayTypes SplitType(const Eqn& e) { return Expanded(e, DType::kKey); }

@@ -124,17 +124,17 @@ inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
   });
 }
 
-inline ricci_status* TellPlace(void* self, const ricci_op* op, uint32_t operand, ricci_place* out) noexcept {
+inline ricci_status* TellViewMap(void* self, const ricci_op* op, uint32_t operand, ricci_view_map* out) noexcept {
   return Guard([&] {
-    const std::optional<Place> place = RowOf(self).place(Eqn(op, nullptr), operand);
-    out->known = place.has_value();
-    if (!place) return;
+    const std::optional<ViewMap> map = RowOf(self).view_map(Eqn(op, nullptr), operand);
+    out->known = map.has_value();
+    if (!map) return;
     const Eqn e(op, nullptr);
     const auto from_rank = static_cast<size_t>(e.in(operand).rank()), to_rank = static_cast<size_t>(e.out().rank());
-    Give("rule place", "number", place->first, out->first, from_rank);
-    Give("rule place", "number", place->limit, out->limit, from_rank);
-    Give("rule place", "number", place->from, out->from, to_rank);
-    Give("rule place", "number", place->shift, out->shift, to_rank);
+    Give("rule view_map", "number", map->first, out->first, from_rank);
+    Give("rule view_map", "number", map->limit, out->limit, from_rank);
+    Give("rule view_map", "number", map->from, out->from, to_rank);
+    Give("rule view_map", "number", map->shift, out->shift, to_rank);
   });
 }
 
@@ -259,7 +259,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.contract != nullptr) def.contract = thunks::Contract;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
-  if (row.place != nullptr) def.place = thunks::TellPlace;
+  if (row.view_map != nullptr) def.view_map = thunks::TellViewMap;
   def.missing = ToAbi(row.missing);
   def.examples = ToAbi(row.examples);
   def.doc = ToAbi(row.doc);

@@ -19,14 +19,14 @@
 //
 // Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
-// directly at its place (places).
+// directly where it goes (view_moves).
 #include "pass/program/merge_groups.h"
 #include "pass/target/choose_lowering.h"
 
 #include <algorithm>
 
 #include "pass/kernel/kernel_builder.h"
-#include "pass/kernel/places.h"
+#include "pass/kernel/view_moves.h"
 #include "trace/builder.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -204,10 +204,11 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // Does the group only move values of another group, so that they could be stored directly at their places?
+  // Does the group only move values of another group, so that they could be stored where they go?
   absl::StatusOr<bool> OnlyMoves(const Group& g) const {
     const bool expressions = std::all_of(g.members.begin(), g.members.end(), [&](uint32_t m) {
-      return joins_[m] == Joins::kExpression && prim::Registry::Of(f_).Get(f_.equations[m].prim).def.place != nullptr;
+      return joins_[m] == Joins::kExpression &&
+             prim::Registry::Of(f_).Get(f_.equations[m].prim).def.view_map != nullptr;
     });
     if (!expressions) return false;
     RICCI_ASSIGN(const std::vector<Moves> moves, MovesOf(f_, g.members));

@@ -59,13 +59,13 @@ impl Batch<'_> {
     }
 }
 
-/// Where elements of an operand go: what a rule [`Primitive::place`] gives.
+/// Where elements of an operand go: what a rule [`Primitive::view_map`] gives.
 ///
 /// Element x of the operand is in the result if `first[d] <= x[d] < limit[d]` for each of its dimensions d, and there it
 /// is element y with `y[j] = x[from[j]] + shift[j]`, or `shift[j]` where `from[j]` is `None`. Each element of the result
-/// is the place of exactly one element of one operand.
+/// is exactly one element of one operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct ViewMap {
     /// For each dimension of the operand.
     pub first: Vec<i64>,
     /// For each dimension of the operand.
@@ -75,11 +75,11 @@ pub struct Placed {
     /// For each dimension of the result.
     pub shift: Vec<i64>,
 }
-impl Placed {
+impl ViewMap {
     /// All elements of an operand of type `t`, moved by as much along each dimension.
-    pub fn moved(t: &Type, shift: &[i64]) -> Placed {
+    pub fn moved(t: &Type, shift: &[i64]) -> ViewMap {
         let rank = t.dims.len();
-        Placed { first: vec![0; rank], limit: t.dims.clone(), from: (0..rank).map(Some).collect(), shift: shift.to_vec() }
+        ViewMap { first: vec![0; rank], limit: t.dims.clone(), from: (0..rank).map(Some).collect(), shift: shift.to_vec() }
     }
 }
 
@@ -124,8 +124,8 @@ pub enum Rule {
     Factors,
     /// [`Primitive::simplify`].
     Simplify,
-    /// [`Primitive::place`].
-    Place,
+    /// [`Primitive::view_map`].
+    ViewMap,
     /// A run of it may fail, by [`Kernel::require`]: it is never moved to where it would run more often.
     MayFail,
 }
@@ -168,8 +168,8 @@ pub trait Primitive: Send + Sync + 'static {
     }
     /// Where the elements of an operand go, of an operation with one result that only moves elements; `None` if this
     /// cannot say. The kernel that computes the operand then stores them there.
-    fn place(&self, operation: &Operation<'_>, operand: usize) -> Option<Placed> {
-        unwritten("place", (operation, operand))
+    fn view_map(&self, operation: &Operation<'_>, operand: usize) -> Option<ViewMap> {
+        unwritten("view_map", (operation, operand))
     }
     /// Something simpler that is equal bit for bit, but for the sign of zero; `None` if there is nothing.
     fn simplify(&self, operands: &[Value], attributes: &Attributes<'_>) -> Result<Option<Vec<Value>>> {
