@@ -124,7 +124,7 @@ ArrayTypes StackType(const Eqn& e) {
     }
   }
   Shape shape(first.shape().begin(), first.shape().end());
-  shape.insert(shape.begin() + axis, e.n_in());  // exact: the axis is a place of the result
+  shape.insert(shape.begin() + axis, e.n_in());  // exact: the axis is a position of the result
   return first.WithShape(shape);
 }
 

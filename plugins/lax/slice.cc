@@ -87,7 +87,7 @@ Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) {
     const int64_t stride = e.out().shape()[i] > 1 ? StrideOf(e, i) : 1, start = e.ints("start_indices")[i];
-    from.push_back(at[i] * stride + start);  // exact: places below limit
+    from.push_back(at[i] * stride + start);  // exact: positions below limit
   }
   return from;
 }
@@ -104,9 +104,9 @@ std::optional<ViewMap> ViewMapOf(const Eqn& e, uint32_t operand) {
     if (e.out().shape()[i] > 1 && StrideOf(e, i) != 1) return std::nullopt;
     const int64_t start = e.ints("start_indices")[i];
     map.first[i] = start;
-    map.limit[i] = start + e.out().shape()[i];  // exact: a place within the operand
+    map.limit[i] = start + e.out().shape()[i];  // exact: a position within the operand
     map.from[i] = static_cast<int64_t>(i);
-    map.shift[i] = -start;  // exact: a place
+    map.shift[i] = -start;  // exact: a position
   }
   return map;
 }

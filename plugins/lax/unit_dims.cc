@@ -1,4 +1,4 @@
-// squeeze: drops dimensions of size 1; expand_dims: inserts dimensions of size 1 at the given places of the result.
+// squeeze: drops dimensions of size 1; expand_dims: inserts dimensions of size 1 at the given positions of the result.
 //
 // Each is the transpose of the other.
 #include "factor_text.hpp"

@@ -16,7 +16,7 @@ uint64_t MonotonicNow();
 // Whether a run on `ref` ended at the host's request, and in which loop.
 struct HostStop {
   bool happened = false;
-  uint64_t location = 0;  // of the loop; 0: in none whose place is known
+  uint64_t location = 0;  // of the loop; 0: in none whose location is known
   uint64_t trips = 0;     // that have ended; 0: they are not counted either
 };
 

@@ -142,7 +142,8 @@ Numbers SpecialsOf(Points points, const Type& t, Range range) {
 
 }  // namespace
 
-// Half of the elements become special ones, or equal to the first or, at the same place, to one of the operand before.
+// Half of the elements become special ones, or equal to the first or, at the same position, to one of the operand
+// before.
 bool Trial::MakeSpecial(Points points, size_t param, Arrays& x) {
   const Type& type = f_->params()[param];
   const Numbers specials = SpecialsOf(points, type, RangeOf(param));

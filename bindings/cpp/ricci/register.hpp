@@ -17,7 +17,7 @@ inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) out.push_back({b, ids[i]});
   return out;
 }
-// A rule may have changed the length of a list that has `wanted` places in the core.
+// A rule may have changed the length of a list that has `wanted` entries in the core.
 inline void WantCount(std::string_view rule, std::string_view what, size_t given, size_t wanted) {
   if (given == wanted) return;
   throw Error(RICCI_INTERNAL, Text("the ", rule, " returns ", Count(given, what), ", not ", wanted));

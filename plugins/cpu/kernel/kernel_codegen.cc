@@ -49,12 +49,12 @@ CountedTrips KernelEmitter::BeginTrips(LoopLook look) {
 
 void KernelEmitter::EndTrip(const CountedTrips& trips, LoopLook look) {
   if (look.every == 0) return;
-  const LookPlace here{look.loop, [&] {
-                         V ended = LLVMBuildLoad2(l_.b, l_.i64(), trips.ended, "");
-                         V now = LLVMBuildAdd(l_.b, ended, l_.I64(look.every), "");
-                         LLVMBuildStore(l_.b, now, trips.ended);
-                         return now;
-                       }};
+  const LookSite here{look.loop, [&] {
+                        V ended = LLVMBuildLoad2(l_.b, l_.i64(), trips.ended, "");
+                        V now = LLVMBuildAdd(l_.b, ended, l_.I64(look.every), "");
+                        LLVMBuildStore(l_.b, now, trips.ended);
+                        return now;
+                      }};
   if (trips.left == nullptr) return LookAtRun(here);
   V now = LLVMBuildSub(l_.b, LLVMBuildLoad2(l_.b, l_.i32(), trips.left, ""), l_.I32(1), "");
   LLVMBuildStore(l_.b, now, trips.left);

@@ -92,7 +92,7 @@ class KernelEmitter {
   // Loaded at each use, which is rare.
   V Run() { return LoadBuffer(CountBuffers() - 1); }
   // The function returns at once if the run is to end; nothing else changes.
-  void LookAtRun(const LookPlace& at) { EmitLook(l_, Run(), Exit(), at); }
+  void LookAtRun(const LookSite& at) { EmitLook(l_, Run(), Exit(), at); }
   // In code that equal parts share it does not know of which of them the loop is.
   LoopLook LookOf(uint32_t loop) const { return {looks_.every[loop], regions_.code == nullptr ? loop : 0}; }
   LLVMBasicBlockRef Exit();
@@ -118,14 +118,14 @@ class KernelEmitter {
   void Export(uint32_t first, uint32_t next, uint32_t last);
   void StoreImports();
   Value Imported(uint32_t id, uint64_t at);
-  uint64_t PlaceBytes(uint32_t id, const Value& v);
+  uint64_t SlotBytes(uint32_t id, const Value& v);
   V ScratchAt(uint64_t at);
   void StoreValue(uint64_t at, uint32_t dtype, const Value& v);
   Value LoadValue(uint64_t at, uint32_t dtype, const Value& like);
   void ToFrame(uint32_t id, const Value& v);
   Value FromFrame(uint32_t id, const Value& like);
-  void TakePlace(uint32_t id, uint64_t bytes, uint32_t until);
-  void FreePlaces(uint32_t before);
+  void TakeSlot(uint32_t id, uint64_t bytes, uint32_t until);
+  void FreeSlots(uint32_t before);
   uint64_t TakeScratch(uint64_t bytes);
 
   // ---- parts that share code ----

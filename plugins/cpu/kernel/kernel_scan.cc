@@ -183,7 +183,7 @@ void KernelEmitter::ChunksBefore(const ScanParts& parts) {
   });
 }
 
-// Its place, 8 bytes, in the buffer after the kernel's own.
+// Its slot, 8 bytes, in the buffer after the kernel's own.
 V KernelEmitter::PartialSum(V chunk, uint32_t states, uint32_t state) {
   V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
   V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(states), ""), l_.I64(state), "");

@@ -77,7 +77,7 @@ class PlanEmitter {
   uint32_t Straight(uint32_t s) const;
   void Sequence(uint32_t first, uint32_t n);
   std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n);
-  void AppendPlace(uint32_t buffer, std::vector<uint64_t>& key) const;
+  void AppendStorage(uint32_t buffer, std::vector<uint64_t>& key) const;
   std::optional<uint32_t> FirstLibrary(uint32_t first, uint32_t n) const;
   V LibraryOf(uint32_t first, uint32_t n);
   V Library(uint32_t number);
@@ -95,7 +95,7 @@ class PlanEmitter {
 
   void Step(const ricci_plan_step& step);
   bool LooksInside(const ricci_plan_step& step) const;
-  uint64_t PlaceOf(const ricci_plan_step& step) const;
+  uint64_t LocationOf(const ricci_plan_step& step) const;
   void ProfiledStep(const ricci_plan_step& step);
   void StepItself(const ricci_plan_step& step);
   void KernelStep(const ricci_plan_step& step);

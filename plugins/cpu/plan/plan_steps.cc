@@ -19,7 +19,7 @@ constexpr uint32_t kStoredTogether = 256;  // buffers of a step
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
   step_ = static_cast<uint32_t>(&step - plan_.steps);
-  if (l_.debug != nullptr) l_.debug->At(PlaceOf(step));
+  if (l_.debug != nullptr) l_.debug->At(LocationOf(step));
   if (profiled_ && IsStraight(step.kind)) return ProfiledStep(step);
   if (LooksInside(step)) EmitStepNumber(l_, LLVMGetParam(function_, 3), step_);
   StepItself(step);
@@ -34,11 +34,12 @@ bool PlanEmitter::LooksInside(const ricci_plan_step& step) const {
   return k.looks || k.units > k.grain || k.partial_chunks > 1;
 }
 
-// Of a kernel, where its first instruction with a place comes from.
-uint64_t PlanEmitter::PlaceOf(const ricci_plan_step& step) const {
+// Of a kernel, where its first instruction with a location comes from.
+uint64_t PlanEmitter::LocationOf(const ricci_plan_step& step) const {
   if (step.kind != RICCI_STEP_KERNEL || kernels_[step.index]->locations == nullptr) return 0;
   const ricci_kernel_table& k = *kernels_[step.index];
-  const auto* first = std::find_if(k.locations, k.locations + k.n_insts, [](uint64_t place) { return place != 0; });
+  const auto* first =
+      std::find_if(k.locations, k.locations + k.n_insts, [](uint64_t location) { return location != 0; });
   return first == k.locations + k.n_insts ? 0 : *first;
 }
 

@@ -52,7 +52,7 @@ V AskFunction(const LlvmBuilder& l) {
   return ask;
 }
 
-V CallAsk(const LlvmBuilder& l, V run, const LookPlace& at) {
+V CallAsk(const LlvmBuilder& l, V run, const LookSite& at) {
   V ask = AskFunction(l);
   V args[] = {run, l.I32(static_cast<int32_t>(at.instruction)), at.trips ? at.trips() : l.I64(0)};
   V call = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(ask), ask, args, 3, "");
@@ -70,7 +70,7 @@ extern "C" uint32_t RicciCpuStopped(RunState* run, uint32_t instruction, uint64_
   const uint32_t seen = ricci_stop_requested(run->args);
   if (seen == 0) return 0;
   if (!run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed)) return code;
-  run->place = {run->step, instruction, trips};
+  run->stop_point = {run->step, instruction, trips};
   return seen;
 }
 
@@ -84,7 +84,7 @@ void EmitStepNumber(const LlvmBuilder& l, V run, uint32_t step) {
   LLVMSetVolatile(store, 1);  // looks are said to read no memory (StateColdness)
 }
 
-void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end, const LookPlace& at) {
+void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end, const LookSite& at) {
   if (!l.stoppable) return;
   LLVMBasicBlockRef ask = l.NewBlock("ask"), next = l.NewBlock("next");
   V watched = Load(l, l.i32(), run, offsetof(RunState, watched), "watched");

@@ -14,7 +14,7 @@ std::string LoadedName(Side side, uint32_t load) { return (side == Side::kRows ?
 
 }  // namespace
 
-// ---- places in shared memory ----
+// ---- offsets in shared memory ----
 TileLayout KernelPrinter::LayoutOf(const TileProduct& p, Side side) const {
   const TileOperand& o = p.operands[Number(side)];
   const int64_t extent = tile_->size.extents[Number(side)], step = tile_->size.step;
@@ -146,9 +146,10 @@ std::string KernelPrinter::IsInside(const TileProduct& p) const {
 void KernelPrinter::CopyOperand(const TileProduct& p, Side side) {
   const TileOperand& o = p.operands[Number(side)];
   const TileLayout layout = LayoutOf(p, side);
-  const std::string place = layout.lines_of_side ? layout.Place("place", "trip") : layout.Place("trip", "place");
+  const std::string offset =
+      layout.lines_of_side ? layout.OffsetText("place", "trip") : layout.OffsetText("trip", "place");
   const std::string inside = IsInside(p);
-  Line(CopyTogether(device_, Type(o.value), o.packet.size) + "(" + SlotOf(p, side, "filled") + " + " + place + ", " +
+  Line(CopyTogether(device_, Type(o.value), o.packet.size) + "(" + SlotOf(p, side, "filled") + " + " + offset + ", " +
        Address(o.value) + ", aligned, " + (inside.empty() ? "true" : inside) + ");");
 }
 
@@ -197,15 +198,15 @@ void KernelPrinter::KeepOperand(const TileProduct& p, Side side) {
   if (n > 1) Line("#pragma unroll");
   if (n > 1) Open("for (i32 e = 0; e < " + N(n) + (at_once == 2 ? "; e += 2)" : "; ++e)"));
   const std::string value = Factor(p, side, at_once), e = n > 1 && !in_line ? " + e)" : "";
-  const std::string place = e.empty() || o.along_sum ? "place" : "(place" + e,
+  const std::string in_side = e.empty() || o.along_sum ? "place" : "(place" + e,
                     trip = e.empty() || !o.along_sum ? "trip" : "(trip" + e;
-  const std::string line = layout.lines_of_side ? place : trip, inner = layout.lines_of_side ? trip : place;
+  const std::string line = layout.lines_of_side ? in_side : trip, inner = layout.lines_of_side ? trip : in_side;
   Line((at_once == 2 ? "kept.at[e / 2]"
         : in_line    ? "kept.at[e]"
-                     : "to[" + layout.Place(line, inner) + "]") +
+                     : "to[" + layout.OffsetText(line, inner) + "]") +
        " = " + value + ";");
   if (n > 1) Close();
-  if (in_line) Line("*(" + vector + "*)(to + " + layout.Place(line, inner) + ") = kept;");
+  if (in_line) Line("*(" + vector + "*)(to + " + layout.OffsetText(line, inner) + ") = kept;");
   Close();
 }
 

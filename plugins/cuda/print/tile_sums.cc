@@ -49,7 +49,7 @@ void KernelPrinter::ReadFactors(const TileProduct& p, Side side) {
   Line("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
   ++depth_;
   Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " +
-       LayoutOf(p, side).Place("trip", first) + ");");
+       LayoutOf(p, side).OffsetText("trip", first) + ");");
   --depth_;
 }
 

@@ -39,7 +39,7 @@ void KernelPrinter::TilesWhereAligned(const std::string& name, bool aligned) {
   constexpr int64_t kManySums = 64;
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
   is_aligned_ = aligned;
-  place_.clear();
+  source_line_.clear();
   Line("");
   Line("// " + Summary());
   Open("extern \"C\" __global__ " + std::string(is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
@@ -76,7 +76,7 @@ void KernelPrinter::TilesOfBlocks() {
   if (HasBoxes()) BeginBarriers();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
-  PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
+  BeginOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
   if (batches > 1) Line("const i32 batch = tile / " + N(of_batch) + (cuts == 1 ? "" : " % " + N(batches)) + ";");
   CoordinatesOf(Side::kBatch, batches > 1 ? "batch" : "0", nullptr);
   DeclareSums();
@@ -88,7 +88,7 @@ void KernelPrinter::TilesOfBlocks() {
 // Blocks that run at the same time should read the same rows and columns, from the cache: tiles go column by column
 // through bands of 8 rows of tiles. `height`: the rows of a tile, or of those that blocks compute together, of which
 // this one has those from `of_block` on.
-void KernelPrinter::PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block) {
+void KernelPrinter::BeginOfTile(const std::string& number, int64_t height, const std::string& of_block) {
   constexpr int64_t kBand = 8;
   const int64_t rows = CeilDiv(tile_->extents[0], height), columns = tile_->TilesOf(Side::kColumns);
   const std::string first = " * " + N(height) + of_block + ";", width = N(tile_->size.extents[1]);
@@ -219,7 +219,7 @@ void KernelPrinter::Multiply(const TileProduct& p) {
 }
 
 // The two factors in shared memory.
-void KernelPrinter::PlaceOperands(const TileProduct& p) {
+void KernelPrinter::BeginOfOperands(const TileProduct& p) {
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const std::string type(TypeName(p.operands[Number(side)].dtype));
@@ -241,10 +241,10 @@ void KernelPrinter::BoundsOfSteps(const TileProduct& p) {
   Line("const i32 last_step = end < " + N(all) + " ? end : " + N(all) + ";");
 }
 
-// The loop over steps; `next` is on its way to the place `filled`, `step` is at the place `used`.
+// The loop over steps; `next` is on its way to the slot `filled`, `step` is at the slot `used`.
 void KernelPrinter::BeginSteps(const TileProduct& p) {
   const int64_t ahead = tile_->size.stages - 1;
-  PlaceOperands(p);
+  BeginOfOperands(p);
   Line("__syncthreads();");
   Line("i32 filled = 0;");
   BoundsOfSteps(p);

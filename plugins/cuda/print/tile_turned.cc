@@ -26,8 +26,8 @@ int64_t KernelPrinter::BlocksOfThread(const TileProduct& p, Side side) const {
   return (blocks + kTileThreads - 1) / kTileThreads;
 }
 
-// The blocks of a thread, or (`of_packet`) the packets in them, of which each is a trip: `place`, and the first `trip`.
-// Closed by Close.
+// The blocks of a thread, or (`of_packet`) the packets in them, of which each is a trip: where it begins, and the first
+// `trip`. Closed by Close.
 void KernelPrinter::BeginTurned(const TileProduct& p, Side side, bool of_packet) {
   const int64_t trips = TripsOfBlock(p, side), along = tile_->size.extents[Number(side)] / kTurned;
   const int64_t blocks = LayoutOf(p, side).elements() / (kTurned * trips);
@@ -63,7 +63,7 @@ void KernelPrinter::KeepTurned(const TileProduct& p, Side side) {
   Close();
   Line("#pragma unroll");
   Line("for (i32 e = 0; e < " + N(kTurned) + "; ++e) *(" + word + "*)(to + " +
-       LayoutOf(p, side).Place("(place + e)", "first") + ") = kept[e];");
+       LayoutOf(p, side).OffsetText("(place + e)", "first") + ") = kept[e];");
   Close();
 }
 

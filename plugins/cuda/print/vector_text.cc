@@ -118,14 +118,14 @@ std::string KernelPrinter::Stored(uint32_t i) {
 void KernelPrinter::Group(uint32_t loop, uint32_t first, uint32_t last) {
   const auto is_store = [&](uint32_t i) { return vector_.together[i] != 0 && At(i).op == RICCI_K_STORE; };
   const std::string index = FirstOfGroup(loop);
-  std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
+  std::vector<uint8_t> needed(k_.n_insts, 1);  // addresses of what is stored later are found then
   if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
   const bool is_bare = rows_.IsUsed() && (rows_.bare[loop] != 0 || needed[loop] == 0);
   if (loop != 0 && vector_.once[loop] != 0 && !is_bare) Let(loop, index);
   for (uint32_t i = first; i < last && error_.empty(); ++i) {
     if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
     if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i)) continue;
-    Place(i);
+    SourceLine(i);
     if (is_store(i) && !IsStoredLater(i)) Line(VectorType(i, vector_.size) + " y" + std::to_string(i) + ";");
     if (!is_store(i)) Line("const " + VectorType(i, vector_.size) + " x" + std::to_string(i) + " = " + Loaded(i) + ";");
   }

@@ -14,7 +14,7 @@ std::string N(int64_t v) { return std::to_string(v); }
 
 }  // namespace
 
-std::string TileLayout::Place(const std::string& line, const std::string& inner) const {
+std::string TileLayout::OffsetText(const std::string& line, const std::string& inner) const {
   std::string begin = line + " * " + N(of_line()) + " + ", in_line = inner;
   if (panel != 0) {
     begin = inner + " / " + N(panel) + " * " + N(lines * panel) + " + " + begin;

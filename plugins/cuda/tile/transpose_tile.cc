@@ -241,12 +241,12 @@ class Finder {
   }
   std::vector<uint8_t> BuffersApart() const {
     std::vector<uint8_t> loaded(k_.n_buffers), again(k_.n_buffers), stored(k_.n_buffers), out(k_.n_buffers);
-    std::set<std::pair<uint32_t, uint32_t>> places;  // that are stored
+    std::set<std::pair<uint32_t, uint32_t>> seen;  // that are stored
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (At(i).op == RICCI_K_LOAD) loaded[BufferNumber(i)] = 1;
       if (At(i).op != RICCI_K_STORE) continue;
       stored[BufferNumber(i)] = 1;
-      if (!places.emplace(BufferNumber(i), At(i).a).second || blocks_.parent[i] != 0) again[BufferNumber(i)] = 1;
+      if (!seen.emplace(BufferNumber(i), At(i).a).second || blocks_.parent[i] != 0) again[BufferNumber(i)] = 1;
     }
     for (uint32_t b = 0; b < k_.n_buffers; ++b) out[b] = again[b] == 0 && (loaded[b] == 0 || stored[b] == 0);
     return out;

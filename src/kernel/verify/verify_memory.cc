@@ -6,7 +6,7 @@
 // overlap in the arena. A kernel may read and write the same memory only if it writes where it has just read: where a
 // buffer is an argument twice, and where a result takes the memory of a donated argument.
 //
-// Lives are found here independently of the pass that places buffers.
+// Lives are found here independently of the pass that gives buffers their offsets.
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -40,7 +40,7 @@ class MemoryChecker {
       if (plan_.steps[s].kind == RICCI_STEP_KERNEL) RICCI_TRY(CheckRepeated(s));
     }
     RICCI_TRY(CheckDonated());
-    return facts_.placed ? CheckArena() : absl::OkStatus();
+    return facts_.has_offsets ? CheckArena() : absl::OkStatus();
   }
 
  private:

@@ -3,7 +3,7 @@
 //
 // Pull-based: an array of the kernel is storage (a buffer or private array), a constant, or an equation not yet
 // evaluated. Loading an element of an equation evaluates its SCALAR or INDEX lowering at that index, which loads its
-// operands in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is
+// operands in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill arrays. What is
 // loaded twice at the same index is evaluated once (memo); small arrays are evaluated early, element by element.
 //
 // It is one class, whose functions are in several files: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
@@ -112,7 +112,7 @@ class KernelBuilder {
     std::vector<uint8_t> stored;          // larger than what is written out, and not computed again where it is read
   };
 
-  // A lowering runs with a context of its own, and what it writes is from the place of its equation.
+  // A lowering runs with a context of its own, and what it writes is from the location of its equation.
   class Running {
    public:
     Running(KernelBuilder& k, Context context);

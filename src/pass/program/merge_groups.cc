@@ -17,7 +17,7 @@
 // leaves its row is never merged. Each group looks at a bounded number of others, each of bounded size, so the cost is
 // linear.
 //
-// Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
+// Then groups that hold only views, which move what one other group computes elsewhere (populations of a lattice
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
 // directly where it goes (view_moves).
 #include "pass/program/merge_groups.h"

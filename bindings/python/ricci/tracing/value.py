@@ -8,7 +8,7 @@ import math
 
 from ..abi.dtypes import numpy_of, type_text
 from ..abi.library import Error
-from ..abi.user_line import user_place
+from ..abi.user_line import user_location
 
 class TracingError(Error, TypeError):
     """What a value that is traced cannot do: it has no elements yet."""
@@ -16,7 +16,7 @@ class TracingError(Error, TypeError):
 
 def refuse_foreign(value):
     """Raises for a value that is used outside of its function."""
-    file, line, _ = user_place()
+    file, line, _ = user_location()
     why = "it belongs to another program" if value._trace.is_open else "its function has ended"
     raise TracingError(f"{file}:{line}: {value!r} cannot be used here: {why}; return it from the function that made it, do "
                        "not keep it in a variable outside")
@@ -26,9 +26,9 @@ def refuse(value, what, instead):
     """Raises for `what`, such as `the truth of`, with the user's line and what to use."""
     if not value._trace.is_open:
         refuse_foreign(value)
-    file, line, _ = user_place()
-    place = f"{file}:{line}: " if file else ""
-    raise TracingError(f"{place}{what} {value!r} is not known while the function is traced; {instead}")
+    file, line, _ = user_location()
+    location = f"{file}:{line}: " if file else ""
+    raise TracingError(f"{location}{what} {value!r} is not known while the function is traced; {instead}")
 
 
 class Value:

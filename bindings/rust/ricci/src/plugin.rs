@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::{check, Result};
 pub use crate::held_programs::{Dce, PartialEval};
 pub use crate::host_library::{LibraryCall, LibraryPlan};
-pub use crate::kernel_loops::{Combiner, KernelArray, Place};
+pub use crate::kernel_loops::{Combiner, KernelArray, Position};
 pub use crate::lowering::{Kernel, Scalar, ScalarOperand};
 pub use crate::primitive::{Batch, Jvp, Primitive, Rule, Transpose, ViewMap};
 pub use crate::row_lowerings::{Lowering, LoweringKind};

@@ -223,13 +223,13 @@ pub trait Primitive: Send + Sync + 'static {
     fn dce(&self, given: &Dce<'_>, attributes: &Attributes<'_>) -> Result<Vec<Option<Value>>> {
         unwritten("dce", (given, attributes))
     }
-    /// One element of each result, from the elements of the operands at the same place.
+    /// One element of each result, from the elements of the operands at the same position.
     fn scalar<'k>(&self, kernel: &'k Kernel, operands: &[Scalar<'k>], attributes: &Attributes<'_>) -> Vec<Scalar<'k>> {
         unwritten("scalar", (kernel, operands, attributes))
     }
-    /// The element of a result at a place, one number for each of its dimensions.
-    fn index<'k>(&self, kernel: &'k Kernel, result: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
-        unwritten("index", (kernel, result, place, attributes))
+    /// The element of a result at a position, one number for each of its dimensions.
+    fn index<'k>(&self, kernel: &'k Kernel, result: usize, position: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
+        unwritten("index", (kernel, result, position, attributes))
     }
     /// Loops that fill the results. `Err` says what is wrong with the operation.
     fn loops(&self, kernel: &Kernel, attributes: &Attributes<'_>) -> std::result::Result<(), String> {
