@@ -21,7 +21,7 @@ struct HostStop {
 };
 
 struct StopRequest {
-  static constexpr uint32_t kTripsBetweenLooks = 1024;
+  static constexpr uint32_t kTripsBetweenPolls = 1024;
 
   const uint32_t* cancel = nullptr;  // of ricci_run_args, like the deadline
   uint64_t deadline_ns = 0;
@@ -29,7 +29,7 @@ struct StopRequest {
   // RICCI_CANCELLED, RICCI_DEADLINE_EXCEEDED, or 0: the run goes on. Any thread.
   uint32_t Code() const;
   // The same as a status, for runs on `ref`.
-  absl::Status Look() const;
+  absl::Status Poll() const;
 };
 
 }}}  // namespace ricci::v0::kernel

@@ -21,10 +21,11 @@ SHARED = {"Arguments", "Array", "FloatBits", "Part", "Regions", "ScanParts", "Se
 _PLACE = ("a map of elements is a ViewMap, in the host's source a location, in memory an offset, address or slot, "
           "in an array or list a position, where a loop runs run_in")
 GIVEN_UP = dict.fromkeys(("place", "places", "placed", "placer", "placement"), _PLACE)
+GIVEN_UP |= dict.fromkeys(("packet", "packets"), "what a thread reads or writes at once is a vector access")
 # numpy's function.
 ALLOWED = {("bindings/cpp/host/numpy/choices.cc", "place"), ("bindings/cpp/ricci/sets.hpp", "place")}
 FOLDERS = ("bindings", "include", "plugins", "src")
-# What is no identifier, by the kind of file: strings, and comments.
+# Strings and comments, by the kind of file.
 _STRINGS = r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])'"
 C_TEXT = re.compile(r"//[^\n]*|/\*(?:.|\n)*?\*/|" + _STRINGS)
 SCRIPT_TEXT = re.compile(r'"""(?:.|\n)*?"""|#[^\n]*|' + _STRINGS)

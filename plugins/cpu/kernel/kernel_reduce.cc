@@ -110,13 +110,13 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
     const int64_t ways = sums;
     V count = LLVMBuildSub(l_.b, hi, lo, "");
     V whole = LLVMBuildAdd(l_.b, lo, LLVMBuildAnd(l_.b, count, l_.I64(-ways), ""), "");
-    Loop(lo, whole, ways, LookOf(id), [&](V i) {
+    Loop(lo, whole, ways, PollOf(id), [&](V i) {
       for (size_t w = 0; w < slots.size(); ++w)
         step(LLVMBuildAdd(l_.b, i, l_.I64(static_cast<int64_t>(w)), ""), slots[w]);
     });
     lo = whole;
   }
-  Loop(lo, hi, 1, sums > 1 ? LoopLook{} : LookOf(id), [&](V i) { step(i, slots[0]); });
+  Loop(lo, hi, 1, sums > 1 ? LoopPoll{} : PollOf(id), [&](V i) { step(i, slots[0]); });
   std::vector<V> all;
   for (V slot : slots) all.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
   if (sums > 1)
@@ -155,7 +155,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   V count = LLVMBuildSub(l_.b, hi, lo, "");
   V whole = LLVMBuildAdd(l_.b, lo,
                          LLVMBuildMul(l_.b, LLVMBuildSDiv(l_.b, count, l_.I64(stride), ""), l_.I64(stride), ""), "");
-  Loop(lo, whole, stride, LookOf(id), [&](V x) {
+  Loop(lo, whole, stride, PollOf(id), [&](V x) {
     for (unsigned w = 0; w < ways; ++w) step(LLVMBuildAdd(l_.b, x, l_.I64(w * l_.lanes), ""), slots[w], nullptr);
   });
   if (!trips || *trips % stride != 0 || schedule_.split == id) {

@@ -77,7 +77,7 @@ void KernelEmitter::EmitCall(V region, uint32_t first, uint32_t last) {
   }
   V args[] = {LLVMGetParam(function_, 0), bits, l_.I64(0), LLVMGetParam(function_, 3)};
   LLVMBuildCall2(l_.b, FunctionType(), region, args, 4, "");
-  if (looks_.IsIn(first, last)) EmitEndIfStopped(l_, Run(), Exit());
+  if (polls_.IsIn(first, last)) EmitEndIfStopped(l_, Run(), Exit());
 }
 
 void KernelEmitter::Region(uint32_t first, uint32_t last) {

@@ -82,7 +82,7 @@ bool KernelEmitter::Serves(const Regions::Code& code, uint32_t first, uint32_t l
   if (code.has_mask != (mask_ != nullptr) || code.is_masked != (masked_depth_ > 0) || code.spreading != spreading_)
     return false;
   if (!std::equal(code.varying.begin(), code.varying.end(), varying_.begin() + first)) return false;
-  if (!std::equal(looks_.every.begin() + first, looks_.every.begin() + last, looks_.every.begin() + code.first))
+  if (!std::equal(polls_.every.begin() + first, polls_.every.begin() + last, polls_.every.begin() + code.first))
     return false;
   const std::vector<uint32_t> ids = ArgumentsFor(code, first, last);
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -40,13 +40,13 @@ struct Local {
   uint64_t scratch = 0;  // offset
 };
 
-// How a loop looks whether the run is to end (looks.h).
-struct LoopLook {
+// How a loop polls whether the run is to end (polls.h).
+struct LoopPoll {
   uint32_t every = 0;  // trips; 0: it does not
   uint32_t loop = 0;   // the instruction that opens it; 0: a loop over points
 };
 
-// In memory, for a loop that looks: how many trips are left until it does, and how many have ended by its last look.
+// In memory, for a loop that polls: how many trips are left until it does, and how many have ended by its last poll.
 struct CountedTrips {
   LLVMValueRef left = nullptr, ended = nullptr;
 };

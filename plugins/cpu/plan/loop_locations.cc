@@ -5,7 +5,7 @@
 
 #include "codegen/analysis.h"
 #include "codegen/loop_text.h"
-#include "cpu/kernel/looks.h"
+#include "cpu/kernel/polls.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cpu {
@@ -17,7 +17,7 @@ bool IsLong(const ricci_kernel_table& k, uint32_t i) {
   if (k.insts[i].op == RICCI_K_WHILE) return true;
   if (k.insts[i].op != RICCI_K_FOR) return false;
   const auto trips = codegen::TripsOf(k, i);
-  return trips && static_cast<double>(*trips) > kLookTrips;
+  return trips && static_cast<double>(*trips) > kPollTrips;
 }
 
 // The innermost of the long loops around an instruction of a kernel; NULL: there is none.

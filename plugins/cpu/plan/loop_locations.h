@@ -1,6 +1,6 @@
 // Locations of long loops in the host's source, so that the error of a run that was ended says in which loop it was.
 //
-// Code says where it looked by the numbers of a step and of an instruction (run_state.h), which say nothing to people.
+// Code says where it polled by the numbers of a step and of an instruction (run_state.h), which say nothing to people.
 // Saved code has no instructions any more, so the locations of its loops are saved with it, as text: numbers of
 // locations are those of one context. Loops without a bound count, and those of many trips; shorter ones are named by
 // the loop around them.

@@ -118,7 +118,7 @@ void PlanEmitter::Repeated(uint32_t first, uint32_t period, uint32_t times) {
   LLVMBuildBr(l_.b, loop);
   LLVMPositionBuilderAtEnd(l_.b, loop);
   V trip = LLVMBuildPhi(l_.b, l_.i32(), "trip"), now = LLVMBuildPhi(l_.b, l_.ptr(), "library");
-  Look(first);
+  Poll(first);
   CallPiece(piece, now);
   V trips[] = {l_.I32(0), LLVMBuildAdd(l_.b, trip, l_.I32(1), "")};
   V libraries[] = {library, Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};

@@ -182,7 +182,7 @@ class KernelPrinter {
   bool HasBoxes() const { return tile_->has_forms && is_aligned_; }
   void BeginOfTile(const std::string& number, int64_t height, const std::string& of_block = "");
   void TileMemory();
-  std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
+  std::vector<uint8_t> BuffersTogether(const VectorAccess& access) const;
   Alignment AlignmentOfTiles() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
@@ -204,10 +204,10 @@ class KernelPrinter {
   static std::string WayOf(const TileProduct& p, Side side);
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
-  int64_t PacketsOfThread(const TileProduct& p, Side side) const;
-  void BeginPackets(const TileProduct& p, Side side);
+  int64_t AccessesOfThread(const TileProduct& p, Side side) const;
+  void BeginAccesses(const TileProduct& p, Side side);
   static std::string Limited(const std::string& number, int64_t size, int64_t of_tile, int64_t n);
-  void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
+  void CoordinatesOfAccess(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
   void CopyOperand(const TileProduct& p, Side side);
@@ -218,7 +218,7 @@ class KernelPrinter {
   // ---- tile_turned.cc ----
   static int64_t TripsOfBlock(const TileProduct& p, Side side);
   int64_t BlocksOfThread(const TileProduct& p, Side side) const;
-  void BeginTurned(const TileProduct& p, Side side, bool of_packet);
+  void BeginTurned(const TileProduct& p, Side side, bool of_access);
   void KeepTurned(const TileProduct& p, Side side);
 
   // ---- tile_sums.cc ----
@@ -233,7 +233,7 @@ class KernelPrinter {
   void BeginPointsOfPass(int64_t n);
   void PointsOfPass();
   void PointsOfSums();
-  void PointsOfPacket();
+  void PointsOfAccess();
   int64_t RowsOfPart() const;
   int64_t RowsOfPass() const;
   int64_t LengthOfResults() const;
@@ -390,8 +390,8 @@ class KernelPrinter {
   bool in_group_ = false;    // at number e of a group of vector_
   int half_ = 0;             // of a pair that is being written
   std::string first_half_;
-  // By instruction: the vector that number `e` of a tile's packet is read from; empty: none.
-  std::vector<std::string> packet_vectors_ = std::vector<std::string>(k_.n_insts);
+  // By instruction: the vector that number `e` of a tile's access is read from; empty: none.
+  std::vector<std::string> access_vectors_ = std::vector<std::string>(k_.n_insts);
 };
 
 }  // namespace ricci::cuda

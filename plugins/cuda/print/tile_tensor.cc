@@ -41,7 +41,7 @@ void KernelPrinter::LoadFragments(const TileProduct& p, Side side) {
   const uint32_t dtype = p.operands[rows ? 0 : 1].dtype;
   const TileLayout layout = LayoutOf(p, side);
   const std::string name = rows ? "x" : "y", first = std::string(rows ? "warp_row" : "warp_column") + " + i * 16";
-  const std::string group = N(kMostPacketBytes / int64_t{codegen::SizeOfDType(dtype)});
+  const std::string group = N(kMostVectorBytes / int64_t{codegen::SizeOfDType(dtype)});
   const std::string low = "lane % 16", high = "lane / 16 * " + group, turned = "lane % 8 + lane / 16 * 8",
                     middle = "lane / 8 % 2 * " + group;
   const bool by_sixteen = rows == layout.lines_of_side;

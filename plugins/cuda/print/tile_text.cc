@@ -23,7 +23,7 @@ size_t Number(Side side) { return static_cast<size_t>(side); }
 void KernelPrinter::Tiles(const std::string& name) {
   const Alignment all = pair_tile_.IsUsed() ? Alignment{} : AlignmentOfTiles();
   launch_.alignment = {.arguments = {}, .bytes = all.bytes};
-  static_assert(kMostPacketBytes == kArenaAlignment);
+  static_assert(kMostVectorBytes == kArenaAlignment);
   for (const uint32_t b : all.arguments) {
     if (in_arena_[b] == 0) launch_.alignment.arguments.push_back(b);
   }
@@ -110,7 +110,7 @@ int64_t KernelPrinter::BytesOfTile() const {
   for (const TileProduct& p : tile_->products) {
     bytes = std::max(bytes, BytesOfStep(p) * tile_->size.stages);
   }
-  return (bytes + kMostPacketBytes - 1) / kMostPacketBytes * kMostPacketBytes;
+  return (bytes + kMostVectorBytes - 1) / kMostVectorBytes * kMostVectorBytes;
 }
 
 void KernelPrinter::TileMemory() {
@@ -119,29 +119,29 @@ void KernelPrinter::TileMemory() {
     launch_.tile_shared_bytes = std::max(launch_.tile_shared_bytes, static_cast<uint64_t>(bytes));
     return Line("extern __shared__ __align__(1024) u8 shared[];  // " + N(bytes) + " bytes");
   }
-  Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
+  Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostVectorBytes) + "];");
 }
 
-std::vector<uint8_t> KernelPrinter::BuffersTogether(const Packet& packet) const {
+std::vector<uint8_t> KernelPrinter::BuffersTogether(const VectorAccess& access) const {
   std::vector<uint8_t> buffers(k_.n_buffers);
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    if (packet.together[i] != 0) buffers[RICCI_BUFFER_OF(At(i).imm)] = 1;
+    if (access.together[i] != 0) buffers[RICCI_BUFFER_OF(At(i).imm)] = 1;
   }
   return buffers;
 }
 
-// That of all that is accessed in packets.
+// That of all that is accessed in vectors.
 Alignment KernelPrinter::AlignmentOfTiles() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
-  const auto take = [&](const Packet& packet) {
-    bytes = std::max(bytes, packet.bytes);
-    const std::vector<uint8_t> buffers = BuffersTogether(packet);
+  const auto take = [&](const VectorAccess& access) {
+    bytes = std::max(bytes, access.bytes);
+    const std::vector<uint8_t> buffers = BuffersTogether(access);
     for (uint32_t b = 0; b < k_.n_buffers; ++b) together[b] |= buffers[b];
   };
   for (const TileProduct& p : tile_->products) {
     for (const TileOperand& o : p.operands) {
-      take(o.packet);
+      take(o.access);
       if (tile_->has_forms) together[o.form.buffer] = 1;
     }
   }

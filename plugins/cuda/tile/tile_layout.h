@@ -32,8 +32,8 @@ struct TileLayout {
   std::string OffsetText(const std::string& line, const std::string& inner) const;  // the same as text
 };
 
-// For threads that read several rows (columns) of a trip at once. `across`: the trips that one packet writes, 0 if
-// packets lie along the lines.
+// For threads that read several rows (columns) of a trip at once. `across`: the trips that one access writes, 0 if
+// accesses lie along the lines.
 TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes);
 // For tensor cores, which read 16 bytes of each of 8 lines at once. Lines of elements of 2 bytes are as in memory,
 // others along the sum.

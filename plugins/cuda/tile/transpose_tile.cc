@@ -9,7 +9,7 @@
 #include "cuda/device/types.h"
 #include "cuda/schedule/index_forms.h"
 #include "cuda/schedule/neighbours.h"
-#include "cuda/schedule/packet.h"
+#include "cuda/schedule/vector_access.h"
 #include "cuda/tile/tile_size.h"
 
 namespace ricci::cuda {
@@ -214,7 +214,7 @@ class Finder {
   }
   // 8 lanes read a line; fewer would meet in shared memory, as would columns at another distance than `widest` gives.
   int64_t AtOnce(uint32_t load) const {
-    const int64_t n = kMostPacketBytes / BytesOf(load);
+    const int64_t n = kMostVectorBytes / BytesOf(load);
     const uint32_t d = tile_.rows.dims.back();
     if (tile_.rows.of_tile * BytesOf(load) < kLineBytes || k_.domain[d] % n != 0) return 1;
     if (tile_.widest != std::max<int64_t>(BytesOf(load), sizeof(uint32_t))) return 1;
