@@ -83,7 +83,7 @@ typedef struct ricci_dce_args {
  * loads and operations), however large the result is: views, pads, gathers, selections, random bits. It is computed
  * again for every use of the element, so it loses where an element needs a loop over an operand (a sum, a search):
  * LOOPS computes each element once and stores it. LOOPS is needed where a step uses the step before (cumsum, sort) or
- * where the operands determine at which places results are written (scatter). A primitive may have both: `match`
+ * where the operands determine at which positions results are written (scatter). A primitive may have both: `match`
  * chooses by the operation.
  */
 enum {

@@ -1284,8 +1284,8 @@ struct ricci_kernel_table
     buffer_size::UInt32
     # of the elements, as the core compiled them
     reserved0::UInt32
-    # [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
-    # it is unknown; NULL: of all. What a kernel computes does not depend on it.
+    # [n_insts]: the location in the host's source of the equation that each instruction is of (ricci_location_get), 0
+    # where it is unknown; NULL: of all. What a kernel computes does not depend on it.
     locations::Ptr{UInt64}
 end
 
@@ -1657,7 +1657,7 @@ struct ricci_callback
     hdr::ricci_hdr
     self::Ptr{Cvoid}
     # Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
-    # place of the operation. NULL: this is only a rule for vmap.
+    # location of the operation. NULL: this is only a rule for vmap.
     call::Ptr{Cvoid}
     # when the context ends; may be NULL
     drop_self::Ptr{Cvoid}

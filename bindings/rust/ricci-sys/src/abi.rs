@@ -1360,8 +1360,8 @@ pub struct ricci_kernel_table {
     pub buffer_size: u32,
     /// of the elements, as the core compiled them
     pub reserved0: u32,
-    /// [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
-    /// it is unknown; NULL: of all. What a kernel computes does not depend on it.
+    /// [n_insts]: the location in the host's source of the equation that each instruction is of (ricci_location_get), 0
+    /// where it is unknown; NULL: of all. What a kernel computes does not depend on it.
     pub locations: *const u64,
 }
 
@@ -1765,7 +1765,7 @@ pub struct ricci_callback {
     pub hdr: ricci_hdr,
     pub self_: *mut c_void,
     /// Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
-    /// place of the operation. NULL: this is only a rule for vmap.
+    /// location of the operation. NULL: this is only a rule for vmap.
     pub call: Option<unsafe extern "C" fn(self_: *mut c_void, call: *const ricci_callback_call) -> *mut ricci_status>,
     /// when the context ends; may be NULL
     pub drop_self: Option<unsafe extern "C" fn(self_: *mut c_void)>,
