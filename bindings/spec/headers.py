@@ -248,8 +248,8 @@ class Reader:
             kinds[cursor.kind](cursor, header)
         for d in unit.diagnostics:
             if d.severity >= cindex.Diagnostic.Error:
-                place = pathlib.Path(str(d.location.file)).name if d.location.file else "?"
-                self.spec.errors.append(f"{place}: line {d.location.line}: {d.spelling}")
+                where = pathlib.Path(str(d.location.file)).name if d.location.file else "?"
+                self.spec.errors.append(f"{where}: line {d.location.line}: {d.spelling}")
 
 
 @functools.cache

@@ -32,8 +32,8 @@ typedef struct ricci_kernel_table {
   const ricci_kernel_buffer* buffers; /* no two alias, except a READ and a WRITE one touched at equal indices only */
   uint32_t n_buffers;
   uint32_t inst_size, buffer_size, reserved0; /* of the elements, as the core compiled them */
-  /* [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
-   * it is unknown; NULL: of all. What a kernel computes does not depend on it. */
+  /* [n_insts]: the location in the host's source of the equation that each instruction is of (ricci_location_get), 0
+   * where it is unknown; NULL: of all. What a kernel computes does not depend on it. */
   const uint64_t* locations;
 } ricci_kernel_table;
 

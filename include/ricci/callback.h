@@ -27,7 +27,7 @@ typedef struct ricci_callback {
   ricci_hdr hdr;
   void* self;
   /* Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
-   * place of the operation. NULL: this is only a rule for vmap. */
+   * location of the operation. NULL: this is only a rule for vmap. */
   ricci_status* (*call)(void* self, const ricci_callback_call* call);
   void (*drop_self)(void* self); /* when the context ends; may be NULL */
   /* The batching rule of custom_vmap operations whose `rule` is this name, as in ricci_prim_def: `op` is one, at least

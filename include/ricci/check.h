@@ -7,7 +7,7 @@
  *   written              every element of every result is written: two runs into memory of different contents agree
  *   factors              the factor text fits operands and results, and each factor can be split as its kind says, no
  *                        better (ricci/primitive.h)
- *   places               elements of operands are in the result where the rule `place` says, and no others
+ *   view_maps            elements of operands are in the result where the rule `view_map` says, and no others
  *   optimized            `ref` gives the same before and after all passes; for every program of the other laws too
  *   device               every other device gives what `ref` gives
  *   jvp                  derivatives against central differences: by one operand at a time, then by all

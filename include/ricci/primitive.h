@@ -83,7 +83,7 @@ typedef struct ricci_dce_args {
  * loads and operations), however large the result is: views, pads, gathers, selections, random bits. It is computed
  * again for every use of the element, so it loses where an element needs a loop over an operand (a sum, a search):
  * LOOPS computes each element once and stores it. LOOPS is needed where a step uses the step before (cumsum, sort) or
- * where the operands determine at which places results are written (scatter). A primitive may have both: `match`
+ * where the operands determine at which positions results are written (scatter). A primitive may have both: `match`
  * chooses by the operation.
  */
 enum {
@@ -235,7 +235,7 @@ typedef struct ricci_lowering {
  *                                 else, the other one needs what came before (cumsum).
  *   window                        points of the result need nearby points of the operand: a part needs a margin of its
  *                                 neighbour (convolution), never the far end.
- *   place                         points do not need each other, but each needs its place along the factor: a part must
+ *   indexed                       points do not need each other, but each needs its index along the factor: a part must
  *                                 know where it begins (iota, random bits).
  *
  * A dimension that is looked up by index (gather, dynamic_slice) may be read anywhere by each point, so it is a factor
@@ -254,24 +254,23 @@ typedef struct ricci_lowering {
  * sum), which nothing else would ever show. Attributes that hold the size of the factor are changed with it.
  */
 
-/* ---- places ----
+/* ---- view maps ----
  *
- * An operation with one result that only moves elements may say where those of an operand go. Then the kernel that
- * computes them stores them there directly: a concatenation of computed pieces, an array that is shifted around its
- * edges.
+ * An operation with one result that only moves elements may say where those of an operand go: its view map. Then the
+ * kernel that computes the operand stores its elements there directly: the parts of a concatenation, an array that is
+ * shifted around its edges.
  *
  * Element x of the operand is in the result if first[d] <= x[d] < limit[d] for each of its dimensions d, and there it
  * is element y: y[j] = x[from[j]] + shift[j] where from[j] is one of them, shift[j] where from[j] is -1. Each element
- * of the result is the place of exactly one element of one operand. The law `places` of ricci/check.h checks all of
- * this.
+ * of the result is exactly one element of one operand. The law `view_maps` of ricci/check.h checks all of this.
  */
-typedef struct ricci_place {
+typedef struct ricci_view_map {
   ricci_hdr hdr;
   uint32_t known; /* 0 when the rule is called, which sets it to 1 if it can say */
   uint32_t reserved0;
   int64_t *first, *limit; /* per dimension of the operand; 0 and its size when the rule is called */
   int64_t *from, *shift;  /* per dimension of the result; -1 and 0 when the rule is called */
-} ricci_place;
+} ricci_view_map;
 
 /* ---- the row ---- */
 enum { /* ricci_prim_def.hdr.flags */
@@ -346,7 +345,7 @@ typedef struct ricci_prim_def {
    * of two, are left out. */
   ricci_str examples;
   /* Where elements of an operand go (see above); NULL: unknown. */
-  ricci_status* (*place)(void* self, const ricci_op* op, uint32_t operand, ricci_place* out);
+  ricci_status* (*view_map)(void* self, const ricci_op* op, uint32_t operand, ricci_view_map* out);
   /* `z = vendor.op(x, y): what it computes`: the names of results and operands, then one line for people. A last name
    * `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
    * lists these names. The line refers to attributes as `name`. Empty: no names, and any number. */

@@ -95,12 +95,12 @@ class FlatReductions::Writer {
     blocks_ = &blocks;
     groups_ = nest.groups;
     first_index_.clear();
-    place_.clear();
+    position_.clear();
     location_ = k_.locations == nullptr ? 0 : k_.locations[nest.head];
     has_rows_ = groups_.size() > 1 && IsRow(groups_.back());
     if (has_rows_) CutRows();
     FindLevels();
-    FindFirstPlaces();
+    FindFirstPositions();
     return has_rows_ ? WriteRows() : WriteOneLoop();
   }
 
@@ -150,12 +150,12 @@ class FlatReductions::Writer {
   bool IsOfNest(uint32_t i) const { return nest_->LoopOf(i) != nullptr; }
   bool IsDirectlyIn(uint32_t i) const { return IsOfNest(blocks_->parent[i]); }
 
-  // ---- places of linear loads ----
-  // Where each begins: its place in the first trip.
-  void FindFirstPlaces() {
+  // ---- positions of linear loads ----
+  // Where each begins: its position in the first trip.
+  void FindFirstPositions() {
     for (const auto& [load, strides] : nest_->linear) {
       const uint32_t index = k_.insts[load].a;
-      if (nest_->needed[load] != 0 && !place_.contains(index)) place_[index] = First(index);
+      if (nest_->needed[load] != 0 && !position_.contains(index)) position_[index] = First(index);
     }
   }
   uint32_t First(uint32_t index) {
@@ -177,15 +177,15 @@ class FlatReductions::Writer {
     }
     return first_index_[index] = out;
   }
-  // Adds what the trips of these groups add to all places.
-  void AddToPlaces(size_t first, size_t last, const std::vector<uint32_t>& trips) {
+  // Adds what the trips of these groups add to all positions.
+  void AddToPositions(size_t first, size_t last, const std::vector<uint32_t>& trips) {
     std::set<uint32_t> done;
     for (const auto& [load, strides] : nest_->linear) {
       const uint32_t index = k_.insts[load].a;
       if (nest_->needed[load] == 0 || !done.insert(index).second) continue;
       for (size_t g = first; g < last; ++g) {
         const int64_t stride = nest_->StrideOf(load, groups_[g]);
-        if (stride != 0) place_[index] = Index(RICCI_S_ADD, place_[index], Times(trips[g], stride));
+        if (stride != 0) position_[index] = Index(RICCI_S_ADD, position_[index], Times(trips[g], stride));
       }
     }
   }
@@ -217,7 +217,7 @@ class FlatReductions::Writer {
       }
       below *= groups_[g].trips;
     }
-    AddToPlaces(first, last, trips);
+    AddToPositions(first, last, trips);
     for (size_t g = first; g < last; ++g) {
       const NestLoop& loop = nest_->loops[groups_[g].last];
       if (!loop.is_used) continue;
@@ -229,7 +229,7 @@ class FlatReductions::Writer {
     for (uint32_t i = nest_->head + 1; i < blocks_->close[nest_->innermost]; ++i) {
       if (nest_->needed[i] == 0 || levels_[i] != level || IsOfNest(i)) continue;
       if (k_.insts[i].op == RICCI_K_ASSUME_LESS) continue;
-      if (nest_->linear.contains(i)) map_[k_.insts[i].a] = place_[k_.insts[i].a];
+      if (nest_->linear.contains(i)) map_[k_.insts[i].a] = position_[k_.insts[i].a];
       map_[i] = Copy(i);
     }
   }
@@ -278,7 +278,7 @@ class FlatReductions::Writer {
   bool has_rows_ = false;
   std::vector<uint8_t> levels_;
   std::map<uint32_t, uint32_t> first_index_;  // by instruction: its value in the first trip
-  std::map<uint32_t, uint32_t> place_;        // by the index of a linear load: where it is in the loops that are open
+  std::map<uint32_t, uint32_t> position_;     // by the index of a linear load: where it is in the loops that are open
 };
 
 FlatReductions::FlatReductions(const ricci_kernel_table& k, const FlatLimits& limits) : table_(k) {

@@ -2,8 +2,8 @@
 //
 // A nest whose elements follow each other in memory becomes one loop over all of them. Where they do not, but rows of
 // them do that are long enough for many threads, it becomes a loop over rows and one along the row. What is left (short
-// rows, elements far from each other) becomes one loop too, which finds its indices by division. Places in memory are
-// sums of what a trip adds to the place of the first one, so a loop over a whole array needs no other index.
+// rows, elements far from each other) becomes one loop too, which finds its indices by division. Positions in memory
+// are sums of what a trip adds to the position of the first one, so a loop over a whole array needs no other index.
 //
 // Sums get other bits by that, as by any other order of their terms, so this is for backends whose bits depend on how
 // threads share them anyway. Those whose threads have vectors of their own, and gain nothing, leave nests as they are.

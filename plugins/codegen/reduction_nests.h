@@ -18,7 +18,7 @@ struct NestLoop {
   uint32_t loop;         // the REDUCE
   int64_t first, trips;  // its index in the first trip, as it should run
   int64_t step = 1;      // -1: it runs backwards
-  bool is_used = false;  // its index is needed for more than the places of linear loads
+  bool is_used = false;  // its index is needed for more than the positions of linear loads
 };
 
 // Loops [first, last] of a nest.
@@ -33,10 +33,10 @@ struct ReductionNest {
   std::vector<NestLoop> loops;       // outermost first, as they should run
   std::vector<NestGroup> groups;     // outermost first
   int64_t trips = 1;
-  // Of each LOAD whose place is a sum of the indices, each times a constant, and of what the nest does not change:
+  // Of each LOAD whose position is a sum of the indices, each times a constant, and of what the nest does not change:
   // those constants, by loop, as it should run.
   std::map<uint32_t, std::vector<int64_t>> linear;
-  std::vector<uint8_t> needed;  // by instruction: the result, or an effect, needs it, places of linear loads apart
+  std::vector<uint8_t> needed;  // by instruction: the result, or an effect, needs it, positions of linear loads apart
 
   // Its loop that this instruction opens, or null.
   const NestLoop* LoopOf(uint32_t i) const;

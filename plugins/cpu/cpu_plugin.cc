@@ -18,7 +18,7 @@
 #include "cpu/llvm/debug_info.h"
 #include "cpu/llvm/jit.h"
 #include "cpu/llvm/settings.h"
-#include "cpu/plan/loop_places.h"
+#include "cpu/plan/loop_locations.h"
 #include "cpu/plan/plan_codegen.h"
 #include "cpu/run/affinity.h"
 #include "cpu/run/pool.h"
@@ -42,7 +42,7 @@ struct Code {
   std::unique_ptr<LoadedCode> compiled;
   ricci_compile_args given;  // its tables live as long as the code
   uint32_t workers;
-  std::vector<LoopPlace> loops;  // of the kernels
+  std::vector<LoopLocation> loops;  // of the kernels
 };
 
 ricci_status* Fail(uint32_t code, const std::string& what) {
@@ -95,8 +95,8 @@ LlvmBuilder EmitModule(const Backend& backend, const ricci_compile_args& a, uint
   return {};
 }
 
-// ---- code that outlives the process: the bytes of scratch (u64), the places of loops, then the object ----
-Jit::Save SaveTo(const ricci_compile_args& a, const PlanCode& emitted, const std::vector<LoopPlace>& loops) {
+// ---- code that outlives the process: the bytes of scratch (u64), the locations of loops, then the object ----
+Jit::Save SaveTo(const ricci_compile_args& a, const PlanCode& emitted, const std::vector<LoopLocation>& loops) {
   if (a.save == nullptr) return {};
   return [&](std::string_view object) {
     std::string saved(reinterpret_cast<const char*>(&emitted.scratch_bytes), sizeof emitted.scratch_bytes);
@@ -112,7 +112,7 @@ ricci_status* Load(Backend* backend, const ricci_compile_args& a, void** code, r
   if (saved.size() < sizeof scratch_bytes) return Fail(RICCI_INVALID_ARGUMENT, "saved code is too short");
   std::memcpy(&scratch_bytes, saved.data(), sizeof scratch_bytes);
   saved.remove_prefix(sizeof scratch_bytes);
-  std::vector<LoopPlace> loops;
+  std::vector<LoopLocation> loops;
   if (!TakeFrom(saved, loops)) return Fail(RICCI_INVALID_ARGUMENT, "the places of loops in saved code are cut off");
   std::string error;
   auto compiled = backend->jit->Load(saved, {a.program.ptr, a.program.len}, error);
@@ -150,7 +150,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
       LLVMContextDispose(l.ctx);
       return Fail(RICCI_CANCELLED, "compilation cancelled by the host");
     }
-    std::vector<LoopPlace> loops = PlacesOfLoops(backend->ctx, *a);
+    std::vector<LoopLocation> loops = LocationsOfLoops(backend->ctx, *a);
     auto compiled = backend->jit->Compile(l.ctx, l.module, a->opt_level, error, backend->kept,
                                           {a->program.ptr, a->program.len}, SaveTo(*a, emitted, loops));
     if (compiled == nullptr) return Fail(RICCI_INTERNAL, error);
@@ -169,7 +169,7 @@ ricci_status* Compile(void* self, const ricci_compile_args* a, void** code, ricc
   if (code == 0 || run.status != nullptr) return run.status;
   return Guard([&] {
     const std::string what = code == RICCI_CANCELLED ? "run cancelled by the host" : "run passed its deadline";
-    return Fail(code, what + WhereStopped(c.backend->ctx, c.given, c.loops, run.place));
+    return Fail(code, what + WhereStopped(c.backend->ctx, c.given, c.loops, run.stop_point));
   });
 }
 

@@ -4,7 +4,7 @@
 #include "ricci/plugin.hpp"
 
 #include "cuda/attach.h"
-#include "cuda/driver/library_places.h"
+#include "cuda/driver/library_paths.h"
 #include "cuda/explain/forms.h"
 #include "cuda/explain/offline.h"
 #include "cuda/lowering/line_sort.h"
@@ -242,8 +242,8 @@ ricci_status* ReadOptions(ricci_ctx* ctx, Settings& settings) {
   option("cuda.nvtx", settings.nvtx);
   option("cuda.cupti", settings.cupti);
   const std::vector<std::string> toolkits = Toolkits();
-  settings.drivers = driver.empty() ? DriverPlaces(toolkits) : std::vector{driver};
-  settings.compilers = compiler.empty() ? CompilerPlaces(toolkits, folders) : std::vector{compiler};
+  settings.drivers = driver.empty() ? DriverPaths(toolkits) : std::vector{driver};
+  settings.compilers = compiler.empty() ? CompilerPaths(toolkits, folders) : std::vector{compiler};
   return pairs_from.empty() ? nullptr : ReadTrips(pairs_from, settings.least_trips_of_pairs);
 }
 

@@ -84,7 +84,7 @@ class Eig : public RoutineLowering<Eig> {
       return;
     }
     Sort(at);
-    for (int64_t place = 0; place < n; ++place) w[place] = Eigenvalue(at, at.order[place]);
+    for (int64_t position = 0; position < n; ++position) w[position] = Eigenvalue(at, at.order[position]);
     if (exponent != 0) Scale(w, n, exponent);
     if (left_) StoreVectors(at, at.left, vectors(1));
     if (right_) StoreVectors(at, at.right, vectors(left_ ? 2 : 1));
@@ -140,15 +140,15 @@ class Eig : public RoutineLowering<Eig> {
   template <typename T>
   void StoreVectors(const Memory<T>& at, const T* v, Complex<T>* out) const {
     const int64_t n = sizes_.rows;
-    for (int64_t place = 0; place < n; ++place) {
-      LoadVector(at, v, at.order[place]);
+    for (int64_t position = 0; position < n; ++position) {
+      LoadVector(at, v, at.order[position]);
       int64_t top = 0;
       for (int64_t i = 1; i < n; ++i) {
         if (std::norm(at.vector[i]) > std::norm(at.vector[top])) top = i;
       }
       const Complex<T> phase = std::conj(at.vector[top]) / std::abs(at.vector[top]);
-      for (int64_t i = 0; i < n; ++i) out[i * n + place] = at.vector[i] * phase;
-      out[top * n + place] = out[top * n + place].real();
+      for (int64_t i = 0; i < n; ++i) out[i * n + position] = at.vector[i] * phase;
+      out[top * n + position] = out[top * n + position].real();
     }
   }
 

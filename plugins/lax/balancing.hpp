@@ -28,12 +28,12 @@ class Balancing {
         end_(k, e, k.At(n)),
         goes_on_(k, e, k.Constant(DType::kBool, true)),
         left_(k, e, k.At(kSweeps)),
-        place_(k.Local(e.Type(DType::kI64, Shape{n}))),
+        position_(k.Local(e.Type(DType::kI64, Shape{n}))),
         power_(k.Local(e.Type(bits_.integer, Shape{n}))) {}
 
   void Balance() const {
     k_.Loop(n_, [&](Scalar i) {
-      place_.Store({i}, i);
+      position_.Store({i}, i);
       power_.Store({i}, k_.Constant(bits_.integer, 0));
     });
     Permute();
@@ -50,7 +50,7 @@ class Balancing {
     });
     k_.Loop(n_, [&](Scalar i) {
       const Scalar v = x.Load({i}), wanted = power(i) - most + bits_.bias;
-      out.Store({place_.Load({i})}, TimesReal(v, PowerOf(Clamped(wanted), RealOf(v.dtype()))));
+      out.Store({position_.Load({i})}, TimesReal(v, PowerOf(Clamped(wanted), RealOf(v.dtype()))));
     });
   }
 
@@ -67,9 +67,9 @@ class Balancing {
       m_.Store(r, i, m_.Load(r, j));
       m_.Store(r, j, v);
     });
-    const Scalar place = place_.Load({i});
-    place_.Store({i}, place_.Load({j}));
-    place_.Store({j}, place);
+    const Scalar position = position_.Load({i});
+    position_.Store({i}, position_.Load({j}));
+    position_.Store({j}, position);
   }
   // The last row (column) from first_ to end_ that has only zeros beside the diagonal there, or a negative number.
   Scalar Isolated(bool row) const {
@@ -140,7 +140,7 @@ class Balancing {
   const KernelMatrix m_;
   const FloatBits bits_;
   const Variable first_, end_, goes_on_, left_;
-  const KernelArray place_, power_;
+  const KernelArray position_, power_;
 };
 
 }}}  // namespace ricci::v0::lax

@@ -1,4 +1,4 @@
-// Reductions by a program: checks of the program, its place in a kernel, and the reduction as a tree of its batched
+// Reductions by a program: checks of the program, how it runs in a kernel, and the reduction as a tree of its batched
 // form.
 //
 // The operands are n arrays and n initial values; `computation` combines two times n scalars to n. As in XLA it is

@@ -104,12 +104,12 @@ std::string ConcatenateFactors(const Eqn& e) {
   return text.Done();
 }
 
-std::optional<Place> ConcatenatePlace(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  place.from = rules::Range(e.out().rank());
-  int64_t& start = place.shift[static_cast<size_t>(e.integer("dimension"))];
+std::optional<ViewMap> ConcatenateViewMap(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  map.from = rules::Range(e.out().rank());
+  int64_t& start = map.shift[static_cast<size_t>(e.integer("dimension"))];
   for (uint32_t i = 0; i < operand; ++i) start += e.in(i).dim(e.integer("dimension"));  // exact: within the result
-  return place;
+  return map;
 }
 
 // ---- stack ----
@@ -124,7 +124,7 @@ ArrayTypes StackType(const Eqn& e) {
     }
   }
   Shape shape(first.shape().begin(), first.shape().end());
-  shape.insert(shape.begin() + axis, e.n_in());  // exact: the axis is a place of the result
+  shape.insert(shape.begin() + axis, e.n_in());  // exact: the axis is a position of the result
   return first.WithShape(shape);
 }
 
@@ -173,12 +173,12 @@ std::string StackFactors(const Eqn& e) {
   return text.Done();
 }
 
-std::optional<Place> StackPlace(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  place.from = rules::Range(e.in(0).rank());
-  place.from.insert(place.from.begin() + e.integer("axis"), -1);  // exact: a dimension of the result
-  place.shift[static_cast<size_t>(e.integer("axis"))] = operand;
-  return place;
+std::optional<ViewMap> StackViewMap(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  map.from = rules::Range(e.in(0).rank());
+  map.from.insert(map.from.begin() + e.integer("axis"), -1);  // exact: a dimension of the result
+  map.shift[static_cast<size_t>(e.integer("axis"))] = operand;
+  return map;
 }
 
 template <IndexRule index, LoopsRule loops>
@@ -194,7 +194,7 @@ constexpr Row kRows[] = {
      .batch = ConcatenateBatch,
      .simplify = rules::One<SimplerConcatenate>,
      .factors_of = ConcatenateFactors,
-     .place = ConcatenatePlace,
+     .view_map = ConcatenateViewMap,
      .lowerings = kPutTogether<ConcatenateIndex, ConcatenateLoops>,
      .examples = "(f64[2,3], f64[1,3], f64[4,3]) dimension=0; "
                  "(f64[0,3], f64[2,3]) dimension=0; "
@@ -212,7 +212,7 @@ constexpr Row kRows[] = {
      .transpose = StackTranspose,
      .batch = StackBatch,
      .factors_of = StackFactors,
-     .place = StackPlace,
+     .view_map = StackViewMap,
      .lowerings = kPutTogether<StackIndex, StackLoops>,
      .examples = "(f64[2,3], f64[2,3]) axis=1; "
                  "(f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], f64[2], "

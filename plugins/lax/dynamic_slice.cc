@@ -46,7 +46,7 @@ bool StartsAreBatched(const Batch& a, size_t first) {
   return std::any_of(a.in.begin() + static_cast<int64_t>(first), a.in.end(),
                      [](const Batched& x) { return x.is_batched(); });
 }
-// The starts with a 0 inserted at place `dim`, for a batch dimension that is taken whole.
+// The starts with a 0 inserted at position `dim`, for a batch dimension that is taken whole.
 Values StartsWithZero(const Batch& a, size_t first, int64_t dim) {
   Values starts;
   for (size_t i = first; i < a.in.size(); ++i) starts.push_back(a.in[i].value);
@@ -158,10 +158,10 @@ Scalar UpdateIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Sca
       from.push_back(at[i]);
       continue;
     }
-    const Scalar place = at[i] - ClampedIndex(k.Operand(static_cast<uint32_t>(i) + 2).Load({}), last);
-    const Scalar in_range = IsInRange(place, n - 1);
+    const Scalar offset = at[i] - ClampedIndex(k.Operand(static_cast<uint32_t>(i) + 2).Load({}), last);
+    const Scalar in_range = IsInRange(offset, n - 1);
     inside = inside.id == 0 ? in_range : inside & in_range;
-    from.push_back(Min(Max(place, k.At(0)), k.At(n - 1)));
+    from.push_back(Min(Max(offset, k.At(0)), k.At(n - 1)));
   }
   const Scalar value = k.Operand(1).Load(from);
   return inside.id == 0 ? value : Select(inside, value, old);

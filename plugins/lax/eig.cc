@@ -128,10 +128,10 @@ class Matrix {
     const auto element = [&](Scalar i, Scalar j) { return TimesReal(b_.Load(i, j), scale.value); };
     const Scalar good = is_finite & (is_real_ ? ReduceReal(element) : Reduce(element));
     Sort();
-    k_.Loop(n_, [&](Scalar place) {
-      const Scalar j = order_.Load({place});
+    k_.Loop(n_, [&](Scalar position) {
+      const Scalar j = order_.Load({position});
       Index at = batch_;
-      at.push_back(place);
+      at.push_back(position);
       k_.Result(0).Store(at, OrNaN(good, TimesReal(t_.Load(j, j), scale.inverse)));
     });
     if (HasLeft(e_)) StoreVectors(good, 1, /*left=*/true);
@@ -188,11 +188,11 @@ class Matrix {
     k_.Loop(n_, [&](Scalar i) { order_.Store({i}, i); });
     k_.Loop(n_, [&](Scalar j) {
       const Scalar mine = key(j);
-      const Scalar place = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar i) {
+      const Scalar position = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar i) {
         const Scalar other = key(i);
         return Select((other < mine) | ((other == mine) & (i < j)), k_.At(1), k_.At(0));
       });
-      order_.Store({place}, j);
+      order_.Store({position}, j);
     });
   }
 
@@ -243,27 +243,27 @@ class Matrix {
     const Scalar scale = ScaleFor(k_.Reduce(RICCI_S_MAX, n_, part)).value;
     const auto squared = [&](Scalar r) { return SquaredMagnitude(TimesReal(v_.Load({r}), scale)); };
     const Scalar largest = k_.Reduce(RICCI_S_MAX, n_, squared);
-    const Scalar place = k_.Reduce(RICCI_S_MIN, n_, [&](Scalar r) {
+    const Scalar position = k_.Reduce(RICCI_S_MIN, n_, [&](Scalar r) {
       return Select(squared(r) == largest, r, k_.At(n_ - 1));  // exact: n is positive
     });
-    const Scalar top = Conj(TimesReal(v_.Load({place}), scale)), one = Like(scale, 1);
+    const Scalar top = Conj(TimesReal(v_.Load({position}), scale)), one = Like(scale, 1);
     const Scalar length = SquareRoot(k_.Reduce(RICCI_S_ADD, n_, squared));
     const Scalar phase = TimesReal(top, one / AbsoluteValue(top));
     k_.Loop(n_, [&](Scalar r) {
       const Scalar v = TimesReal(TimesReal(v_.Load({r}), scale), one / length) * phase;
-      v_.Store({r}, Select(r == place, Complex(Real(v), Like(Real(v), 0)), v));
+      v_.Store({r}, Select(r == position, Complex(Real(v), Like(Real(v), 0)), v));
     });
   }
   void StoreVectors(Scalar good, uint32_t result, bool left) const {
     const KernelMatrix out(k_.Result(result), batch_);
     k_.Loop(n_, [&](Scalar r) { previous_.Store({r}, k_.Constant(dtype_, 0)); });
-    k_.Loop(n_, [&](Scalar place) {
-      const Scalar j = order_.Load({place});
+    k_.Loop(n_, [&](Scalar position) {
+      const Scalar j = order_.Load({position});
       SolveTriangular(j, left);
       Turn(left ? j : k_.At(0), left ? k_.At(n_) : j + 1, left);
       Normalise();
       if (is_real_) MakeConsistent(Imag(t_.Load(j, j)));
-      k_.Loop(n_, [&](Scalar r) { out.Store(r, place, OrNaN(good, v_.Load({r}))); });
+      k_.Loop(n_, [&](Scalar r) { out.Store(r, position, OrNaN(good, v_.Load({r}))); });
     });
   }
   // Of a real matrix: v_ is real if its eigenvalue is, with imaginary part `im`, and the conjugate of the vector before

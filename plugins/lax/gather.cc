@@ -105,7 +105,7 @@ void TransposeRule(const Eqn& e, Transpose& a) {
                        {"mode", e.str("mode")}});
 }
 
-// `first`, then `dims` moved by one place for a batch in front.
+// `first`, then `dims` moved by one position for a batch in front.
 Shape After(std::initializer_list<int64_t> first, Dims dims) {
   Shape out(first);
   for (int64_t d : dims) out.push_back(d + 1);

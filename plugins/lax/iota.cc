@@ -24,7 +24,7 @@ Scalar FromIndex(KernelBuilder&, const Eqn& e, uint32_t, std::span<const Scalar>
 
 std::string Factors(const Eqn& e) {
   const std::string along = rules::Letter(e.integer("dimension"));
-  return Text(" -> ", rules::Letters(rules::Range(e.out().rank())), "; place ", along);
+  return Text(" -> ", rules::Letters(rules::Range(e.out().rank())), "; indexed ", along);
 }
 
 constexpr Row kRows[] = {{.name = "iota",

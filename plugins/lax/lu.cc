@@ -203,7 +203,7 @@ void Loops(KernelBuilder& k, const Eqn& e) {
   k.Parallel(BatchOf(e.in(0)), [&](const Index& batch) { Matrix(k, e, batch).Factorise(); });
 }
 
-// Rows are far from their final places, so that all are swapped.
+// Rows are far from their final positions, so that all are swapped.
 constexpr std::string_view kExamples =
     "program (%s: f64[3,3] in -1..1) {"
     "  %d: f64[3,3] = constant [0.0, 3.0, 0.0, 0.0, 0.0, 2.5, -3.0, 0.0, 0.0] %a: f64[3,3] = add(%s, %d)"

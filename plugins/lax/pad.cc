@@ -4,7 +4,7 @@
 // Lowered by index: the operand is loaded at a clamped index and selected where the index falls on one of its elements,
 // so that no load is out of bounds. The three numbers may be any int64 as long as the result can exist (a very negative
 // low if interior makes up for it): all rules except that of the type work with the elements that are left (Kept),
-// whose places are small.
+// whose positions are small.
 #include "factor_text.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -35,10 +35,10 @@ ArrayTypes Type(const Eqn& e) {
 }
 
 // The elements of one dimension that are not cut off: number `first` and the `count - 1` after it go to positions
-// `place`, place + stride, ... of the result.
+// `position`, position + stride, ... of the result.
 struct Kept {
-  int64_t first = 0, count = 0, place = 0, stride = 1;
-  int64_t last() const { return place + (count - 1) * stride; }
+  int64_t first = 0, count = 0, position = 0, stride = 1;
+  int64_t last() const { return position + (count - 1) * stride; }
 };
 // Element j would be at low + j * (interior + 1).
 Kept KeptOf(const Eqn& e, size_t i) {
@@ -62,7 +62,7 @@ Value Unpadded(const Eqn& e, const Value& ct) {
     const Kept kept = KeptOf(e, i);
     const int64_t n = e.in(0).shape()[i];
     if (kept.count == 0) return zeros(ct.builder, e.in(0).WithDType(ct.dtype()));
-    start.push_back(kept.place);
+    start.push_back(kept.position);
     limit.push_back(kept.last() + 1);
     strides.push_back(kept.stride);
     before.push_back(kept.first);
@@ -121,10 +121,10 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scala
     const Kept kept = KeptOf(e, i);
     if (kept.count == 0) return value;
     // Counted from the last place of an element at or before 0, so that only numbers that are not negative are divided.
-    const int64_t skipped = kept.count > 1 && kept.place > 0 && e.ints("low")[i] < 0 ? 1 : 0;
-    const int64_t place = kept.place - skipped * kept.stride;
-    Scalar step = at[i] - place;
-    if (place > 0) {
+    const int64_t skipped = kept.count > 1 && kept.position > 0 && e.ints("low")[i] < 0 ? 1 : 0;
+    const int64_t position = kept.position - skipped * kept.stride;
+    Scalar step = at[i] - position;
+    if (position > 0) {
       require(step >= 0);
       step = Max(step, k.At(0));
     }

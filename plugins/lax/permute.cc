@@ -49,10 +49,10 @@ std::string Factors(const Eqn& e) {
   return rules::Letters(rules::Range(e.in(0).rank())) + " -> " + rules::Letters(e.ints("permutation"));
 }
 
-std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  place.from.assign(e.ints("permutation").begin(), e.ints("permutation").end());
-  return place;
+std::optional<ViewMap> ViewMapOf(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  map.from.assign(e.ints("permutation").begin(), e.ints("permutation").end());
+  return map;
 }
 
 constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
@@ -62,7 +62,7 @@ constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simple
      .flags = RICCI_PRIM_VIEW,
      .type = Type,
      .factors_of = Factors,
-     .place = PlaceOf,
+     .view_map = ViewMapOf,
      .examples = "(f64[2,3,4]) permutation=[2,0,1]"})};
 
 }  // namespace

@@ -28,16 +28,16 @@ Mode ModeOf(const Eqn& e) {
   if (rules::Contains(lhs.contract, RaggedOf(e))) return Mode::kContracted;
   return rules::Contains(lhs.batch, RaggedOf(e)) ? Mode::kBatch : Mode::kFree;
 }
-int64_t PlaceIn(Dims dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) - dims.begin(); }
+int64_t PositionIn(Dims dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) - dims.begin(); }
 
 // The dimensions of operand `i` that group_sizes has before that of the groups: batch dimensions, then those of its
 // role before `ragged`.
 Shape PrefixOf(const Eqn& e, uint32_t i, int64_t ragged) {
   const Side s = SideOf(e, i);
   const Mode mode = ModeOf(e);
-  const auto before = [&](Dims dims) { return dims.first(static_cast<size_t>(PlaceIn(dims, ragged))); };
+  const auto before = [&](Dims dims) { return dims.first(static_cast<size_t>(PositionIn(dims, ragged))); };
   Shape out(s.batch.begin(), s.batch.end());
-  if (mode == Mode::kBatch) out.resize(static_cast<size_t>(PlaceIn(s.batch, ragged)));
+  if (mode == Mode::kBatch) out.resize(static_cast<size_t>(PositionIn(s.batch, ragged)));
   const Dims more = mode == Mode::kFree ? before(s.free) : mode == Mode::kContracted ? before(s.contract) : Dims{};
   out.insert(out.end(), more.begin(), more.end());
   return out;
@@ -95,16 +95,17 @@ Value Dense(const Value& x, int64_t ragged, Dims prefix, Value sizes) {
   const auto wide = sizes.dtype() == DType::kI64 ? sizes : convert_element_type(sizes, DType::kI64);
   const int64_t last = wide.rank() - 1;
   const Value ends = cumsum(wide, last, false), starts = sub(ends, wide);
-  Shape shape(x.shape().begin(), x.shape().end()), places;
+  Shape shape(x.shape().begin(), x.shape().end()), positions;
   shape.insert(shape.begin(), wide.dim(last));
-  if (last > 0) places = Next(prefix);
-  places.push_back(0);
-  // broadcast_in_dim wants increasing places: the groups come first.
+  if (last > 0) positions = Next(prefix);
+  positions.push_back(0);
+  // broadcast_in_dim wants increasing positions: the groups come first.
   Shape order = rules::Range(last + 1);
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return places[static_cast<size_t>(a)] < places[static_cast<size_t>(b)]; });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return positions[static_cast<size_t>(a)] < positions[static_cast<size_t>(b)];
+  });
   const auto spread = [&](const Value& v) {
-    return broadcast_in_dim(transpose(v, order), shape, rules::Pick(places, order));
+    return broadcast_in_dim(transpose(v, order), shape, rules::Pick(positions, order));
   };
   const Value row = iota(x.builder, DType::kI64, shape, ragged + 1);  // exact: a dimension
   const Value inside = bitwise_and(le(spread(starts), row), lt(row, spread(ends)));
@@ -135,7 +136,7 @@ Product AsProduct(const Eqn& e, const Value& x, const Value& y, const Value& siz
             {With(Next(lhs.contract), lhs.contract.size(), 0),
              With(list(rhs.contract), rhs.contract.size(), e.ints("rhs_group")[0]), Next(lhs.batch), list(rhs.batch)}};
   }
-  const int64_t other = rhs.contract[static_cast<size_t>(PlaceIn(lhs.contract, ragged))];
+  const int64_t other = rhs.contract[static_cast<size_t>(PositionIn(lhs.contract, ragged))];
   return {dense,
           Dense(y, other, PrefixOf(e, 1, other), sizes),
           {Next(lhs.contract), Next(rhs.contract), With(Next(lhs.batch), 0, 0), With(Next(rhs.batch), 0, 0)}};
@@ -173,10 +174,10 @@ void BatchRule(const Eqn& e, Batch& a) {
   if (a.in[2].is_batched() || own > 1) sizes = rules::BatchFirst(a.in[2], a.size);
   if (a.in[2].is_batched() && own == 1) {
     Shape shape = rules::Pick(e.in(0).shape(), PrefixOf(e, 0, RaggedOf(e)));
-    const int64_t places[] = {0, static_cast<int64_t>(shape.size()) + 1};
+    const int64_t positions[] = {0, static_cast<int64_t>(shape.size()) + 1};
     shape.insert(shape.begin(), a.size);
     shape.push_back(sizes.dim(1));
-    sizes = broadcast_in_dim(sizes, shape, places);
+    sizes = broadcast_in_dim(sizes, shape, positions);
   }
   const auto batch = [&](std::string_view name) { return With(Next(e.ints(name)), 0, 0); };
   const Value z = e.Emit({x, y, sizes}, {{"lhs_contract", Next(e.ints("lhs_contract"))},
@@ -188,7 +189,7 @@ void BatchRule(const Eqn& e, Batch& a) {
   a.out[0] = {z, ModeOf(e) == Mode::kContracted ? 1 : 0};
 }
 
-// ---- factors: a ragged dimension needs its place, and groups are looked up ----
+// ---- factors: a ragged dimension needs its position, and groups are looked up ----
 std::string Factors(const Eqn& e) {
   FactorText text;
   const Side lhs = SideOf(e, 0), rhs = SideOf(e, 1);

@@ -125,7 +125,7 @@ std::string Factors(const Eqn& e) {
   const std::string all = rules::Letters(rules::Range(e.out().rank()));
   const std::string text = Text(rules::Letters(keys), ", ", all, " -> ", all);
   if (e.in(0).rank() == e.out().rank()) return text;
-  return Text(text, "; place ", rules::Letters(rules::Complement(keys, e.out().rank())));
+  return Text(text, "; indexed ", rules::Letters(rules::Complement(keys, e.out().rank())));
 }
 
 constexpr std::string_view kExamples =

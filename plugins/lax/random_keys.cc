@@ -14,7 +14,7 @@ void WantKeys(const Eqn& e) {
   if (e.in(0).dtype() != DType::kKey) e.Fail("operand 0 is ", e.in(0), "; it must be a key");
 }
 // The batch of operand 0 stays where it is: its dimensions come first in the result.
-Batched KeepPlace(const Eqn& e, const Batched& x) { return {e.Emit({x.value}), x.dim}; }
+Batched KeepDim(const Eqn& e, const Batched& x) { return {e.Emit({x.value}), x.dim}; }
 
 // ---- random_seed: integers to keys ----
 ArrayTypes SeedType(const Eqn& e) {
@@ -78,17 +78,17 @@ ArrayType Expanded(const Eqn& e, DType dtype) {
   }
   return e.Type(dtype, shape);
 }
-// The words of element `at`: the key of its leading dimensions, the counter of its place in `shape`.
+// The words of element `at`: the key of its leading dimensions, the counter of its position in `shape`.
 std::pair<Scalar, Scalar> WordsAt(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const auto n_keys = static_cast<size_t>(e.in(0).rank());
   return ThreefryAt(k, k.Operand(0).Load(at.first(n_keys)), e.out().shape().subspan(n_keys), at.subspan(n_keys));
 }
-// Every word depends on its place in `shape`.
+// Every word depends on its position in `shape`.
 std::string ExpandedFactors(const Eqn& e) {
   const Shape keys = rules::Range(e.in(0).rank());
   const std::string text = Text(rules::Letters(keys), " -> ", rules::Letters(rules::Range(e.out().rank())));
   if (e.ints("shape").empty()) return text;
-  return Text(text, "; place ", rules::Letters(rules::Complement(keys, e.out().rank())));
+  return Text(text, "; indexed ", rules::Letters(rules::Complement(keys, e.out().rank())));
 }
 
 ArrayTypes SplitType(const Eqn& e) { return Expanded(e, DType::kKey); }
@@ -158,7 +158,7 @@ constexpr Row kRows[] = {
      .doc = "words = random_unwrap(key): the words of keys, u32[..., 2]",
      .type = UnwrapType,
      .jvp = rules::ZeroTangent,
-     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .batch = rules::BatchFirstOperand<KeepDim>,
      .factors_of = UnwrapFactors,
      .lowerings = lower::Index<UnwrapIndex>,
      .missing = kNoDerivative,
@@ -170,7 +170,7 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = SplitType,
      .jvp = rules::ZeroTangent,
-     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .batch = rules::BatchFirstOperand<KeepDim>,
      .factors_of = ExpandedFactors,
      .lowerings = lower::Index<SplitIndex>,
      .missing = kNoDerivative,
@@ -182,7 +182,7 @@ constexpr Row kRows[] = {
      .flags = RICCI_PRIM_TRANSCENDENTAL,
      .type = BitsType,
      .jvp = rules::ZeroTangent,
-     .batch = rules::BatchFirstOperand<KeepPlace>,
+     .batch = rules::BatchFirstOperand<KeepDim>,
      .factors_of = ExpandedFactors,
      .lowerings = lower::Index<BitsIndex>,
      .missing = kNoDerivative,

@@ -38,8 +38,8 @@ Value SplitIntoWindows(const Value& x, int64_t dim, const SlidingWindow& v) {
   slice_sizes[static_cast<size_t>(dim)] = 1;
   return gather(x, add(counted(0, v.window_dilation), counted(1, v.stride)), d, slice_sizes, "promise_in_bounds");
 }
-// Rows of the elements at one place of every window, from the last `windows.size()` dimensions of x; `fill`, a scalar,
-// stands for missing elements. Other dimensions come after that of the rows.
+// Rows of the elements at one position of every window, from the last `windows.size()` dimensions of x; `fill`, a
+// scalar, stands for missing elements. Other dimensions come after that of the rows.
 Value WindowRows(Value x, const Value& fill, std::span<const SlidingWindow> windows) {
   const auto others = static_cast<size_t>(x.rank()) - windows.size();
   Shape low(others, 0), high = low, interior = low, order, kept = rules::Range(static_cast<int64_t>(others)), rows{1};

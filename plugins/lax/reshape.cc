@@ -121,15 +121,15 @@ std::string Factors(const Eqn& e) {
 }
 
 // Known if each dimension with more than one element is a dimension of the other side.
-std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
+std::optional<ViewMap> ViewMapOf(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
   if (e.out().elements() == 0) return std::nullopt;
   for (const Group& g : GroupsOf(e.in(0).shape(), e.out().shape())) {
     const bool unit = ElementCount(e.in(0).shape().subspan(g.from, g.from_end - g.from)) == 1;
     if (!unit && !g.is_one_dimension()) return std::nullopt;
-    if (!unit) place.from[g.to] = static_cast<int64_t>(g.from);
+    if (!unit) map.from[g.to] = static_cast<int64_t>(g.from);
   }
-  return place;
+  return map;
 }
 
 constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
@@ -139,7 +139,7 @@ constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simple
      .flags = RICCI_PRIM_VIEW,
      .type = Type,
      .factors_of = Factors,
-     .place = PlaceOf,
+     .view_map = ViewMapOf,
      .examples = "(f64[2,6]) new_sizes=[2,3,1,2]; "
                  "(f64[1,3,4,1]) new_sizes=[3,1,1,2,2]; "
                  "(f64[4,3]) new_sizes=[6,2]"})};

@@ -97,17 +97,17 @@ Four Philox(Four x, Scalar k0, Scalar k1) {
 // Number `n` (i64) of the bits.
 Scalar PhiloxBits(const Eqn& e, const State& s, Scalar n) {
   const int64_t numbers = IsWide(e) ? 2 : 4;
-  const Scalar count = s.counter + Convert(n / numbers, DType::kU64), place = n % numbers;
+  const Scalar count = s.counter + Convert(n / numbers, DType::kU64), position = n % numbers;
   const Scalar upper = s.key + Convert(count < s.counter, DType::kU64);
   const Four words = Philox({{Low(count), High(count), Low(upper), High(upper)}}, Low(s.key), High(s.key));
   if (IsWide(e)) {
-    return Select(place == 0, Joined(words.word[0], words.word[1]), Joined(words.word[2], words.word[3]));
+    return Select(position == 0, Joined(words.word[0], words.word[1]), Joined(words.word[2], words.word[3]));
   }
-  const Scalar first = Select(place == 0, words.word[0], words.word[1]);
-  return Select(place < 2, first, Select(place == 2, words.word[2], words.word[3]));
+  const Scalar first = Select(position == 0, words.word[0], words.word[1]);
+  return Select(position < 2, first, Select(position == 2, words.word[2], words.word[3]));
 }
 
-// The number of a place in an array of this shape.
+// The number of a position in an array of this shape.
 Scalar NumberOf(KernelBuilder& k, Dims shape, std::span<const Scalar> at) {
   Scalar n = k.At(0);
   for (size_t i = 0; i < shape.size(); ++i) n = n * shape[i] + at[i];
@@ -115,15 +115,15 @@ Scalar NumberOf(KernelBuilder& k, Dims shape, std::span<const Scalar> at) {
 }
 Scalar ThreefryBits(KernelBuilder& k, const Eqn& e, const State& s, std::span<const Scalar> at) {
   Shape shape(ShapeOf(e).begin(), ShapeOf(e).end());
-  Index place(at.begin(), at.end());
+  Index position(at.begin(), at.end());
   Scalar which = k.At(0);
   if (!IsWide(e) && !shape.empty()) {
     const size_t d = PairedDimension(shape);
     shape[d] = HalfUp(shape[d]);
-    which = place[d] % 2;
-    place[d] = place[d] / 2;
+    which = position[d] % 2;
+    position[d] = position[d] / 2;
   }
-  const Scalar count = s.counter + Convert(NumberOf(k, shape, place), DType::kU64);
+  const Scalar count = s.counter + Convert(NumberOf(k, shape, position), DType::kU64);
   const auto [first, second] = Threefry(Low(s.key), High(s.key), Low(count), High(count));
   return IsWide(e) ? Joined(first, second) : Select(which == 0, first, second);
 }
@@ -139,8 +139,9 @@ Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<cons
   if (result == 0) return NextKey(k, e, at);
   const auto n_keys = static_cast<size_t>(e.in(0).rank() - 1);
   const State s = Load(k, e, at.first(n_keys));
-  const std::span<const Scalar> place = at.subspan(n_keys);
-  const Scalar bits = IsThreefry(e) ? ThreefryBits(k, e, s, place) : PhiloxBits(e, s, NumberOf(k, ShapeOf(e), place));
+  const std::span<const Scalar> position = at.subspan(n_keys);
+  const Scalar bits =
+      IsThreefry(e) ? ThreefryBits(k, e, s, position) : PhiloxBits(e, s, NumberOf(k, ShapeOf(e), position));
   return Convert(bits, e.out(1).dtype());
 }
 

@@ -63,7 +63,7 @@ struct BatchedScatter {
     operand_batch = After(has ? Shape{0} : Shape{}, d.operand_batch);
     index_batch = has ? After({0}, d.index_batch) : Shape(d.index_batch.begin(), d.index_batch.end());
   }
-  // `first`, then `dims` moved by one place.
+  // `first`, then `dims` moved by one position.
   static Shape After(Shape first, Dims dims) {
     for (int64_t i : dims) first.push_back(i + 1);
     return first;

@@ -38,19 +38,19 @@ inline size_t LeadingDims(const WindowDims& d, std::span<const int64_t> counted)
   return n;
 }
 
-// The place of the window of an index point.
-struct WindowPlace {
+// The position of the window of an index point.
+struct WindowPosition {
   Index start;    // in the dimensions of the operand
   Scalar inside;  // id 0: it always is
 };
 
-// The place for index point `point`: all dimensions of the index array except the last.
-inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Shape& sizes,
-                                 const Index& point) {
-  WindowPlace place{Index(static_cast<size_t>(d.operand_rank), k.At(0)), {}};
+// The position for index point `point`: all dimensions of the index array except the last.
+inline WindowPosition PositionOfWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, const Shape& sizes,
+                                       const Index& point) {
+  WindowPosition window_at{Index(static_cast<size_t>(d.operand_rank), k.At(0)), {}};
   Index position = point;
   for (size_t i = 0; i < d.operand_batch.size(); ++i) {
-    place.start[static_cast<size_t>(d.operand_batch[i])] = point[static_cast<size_t>(d.index_batch[i])];
+    window_at.start[static_cast<size_t>(d.operand_batch[i])] = point[static_cast<size_t>(d.index_batch[i])];
   }
   position.push_back(k.At(0));
   for (size_t j = 0; j < d.start_map.size(); ++j) {
@@ -58,12 +58,12 @@ inline WindowPlace PlaceOfWindow(KernelBuilder& k, const Eqn& e, const WindowDim
     const int64_t last = e.in(0).shape()[along] - sizes[along];
     position.back() = k.At(static_cast<int64_t>(j));
     const Scalar wide = WideIndex(k.Operand(1).Load(position));
-    place.start[along] = ClampedIndex(wide, last);
+    window_at.start[along] = ClampedIndex(wide, last);
     if (e.str("mode") == "clip") continue;
     const Scalar in_range = IsInRange(wide, last);
-    place.inside = place.inside.id == 0 ? in_range : place.inside & in_range;
+    window_at.inside = window_at.inside.id == 0 ? in_range : window_at.inside & in_range;
   }
-  return place;
+  return window_at;
 }
 
 // write(to, from) for each element of the window of `point`, at `from` in the updates, of that shape; `leading` is the
@@ -72,21 +72,21 @@ template <typename F>
 void OverWindow(KernelBuilder& k, const Eqn& e, const WindowDims& d, Dims updates, const Index& point,
                 const Index& leading, F&& write) {
   const Shape sizes = WindowSizes(d, updates), window = d.WindowOfOperand(), counting = d.Counting();
-  const WindowPlace place = PlaceOfWindow(k, e, d, sizes, point);
+  const WindowPosition window_at = PositionOfWindow(k, e, d, sizes, point);
   const auto all = [&] {
     k.Parallel(rules::Pick(sizes, Dims(window).subspan(leading.size())), [&](const Index& inner) {
       Index offset = leading;
       offset.insert(offset.end(), inner.begin(), inner.end());
-      Index to = place.start, from(updates.size());
+      Index to = window_at.start, from(updates.size());
       for (size_t i = 0; i < counting.size(); ++i) from[static_cast<size_t>(counting[i])] = point[i];
       for (size_t i = 0; i < window.size(); ++i) {
         from[static_cast<size_t>(d.window[i])] = offset[i];
-        to[static_cast<size_t>(window[i])] = place.start[static_cast<size_t>(window[i])] + offset[i];
+        to[static_cast<size_t>(window[i])] = window_at.start[static_cast<size_t>(window[i])] + offset[i];
       }
       write(to, from);
     });
   };
-  place.inside.id == 0 ? all() : k.If(place.inside, all);
+  window_at.inside.id == 0 ? all() : k.If(window_at.inside, all);
 }
 
 // All index points of the dimensions `dims`, in order.

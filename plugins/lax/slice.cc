@@ -87,7 +87,7 @@ Index FromIndex(KernelBuilder&, const Eqn& e, std::span<const Scalar> at) {
   Index from;
   for (size_t i = 0; i < at.size(); ++i) {
     const int64_t stride = e.out().shape()[i] > 1 ? StrideOf(e, i) : 1, start = e.ints("start_indices")[i];
-    from.push_back(at[i] * stride + start);  // exact: places below limit
+    from.push_back(at[i] * stride + start);  // exact: positions below limit
   }
   return from;
 }
@@ -98,17 +98,17 @@ std::string Factors(const Eqn& e) {
   return ViewFactors(e, from);
 }
 
-std::optional<Place> PlaceOf(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  for (size_t i = 0; i < place.from.size(); ++i) {
+std::optional<ViewMap> ViewMapOf(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  for (size_t i = 0; i < map.from.size(); ++i) {
     if (e.out().shape()[i] > 1 && StrideOf(e, i) != 1) return std::nullopt;
     const int64_t start = e.ints("start_indices")[i];
-    place.first[i] = start;
-    place.limit[i] = start + e.out().shape()[i];  // exact: a place within the operand
-    place.from[i] = static_cast<int64_t>(i);
-    place.shift[i] = -start;  // exact: a place
+    map.first[i] = start;
+    map.limit[i] = start + e.out().shape()[i];  // exact: a position within the operand
+    map.from[i] = static_cast<int64_t>(i);
+    map.shift[i] = -start;  // exact: a position
   }
-  return place;
+  return map;
 }
 
 constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simpler>(
@@ -117,7 +117,7 @@ constexpr Row kRows[] = {rules::ViewRow<FromIndex, Transposed, BatchRule, Simple
      .attrs = kAttrs,
      .type = Type,
      .factors_of = Factors,
-     .place = PlaceOf,
+     .view_map = ViewMapOf,
      .examples = "(f64[4,5]) start_indices=[1,0] limit_indices=[3,4]; "
                  "(f64[7,5]) start_indices=[1,0] limit_indices=[7,5] strides=[3,2]; "
                  "(f64[4]) start_indices=[2] limit_indices=[2] strides=[2]"})};

@@ -22,8 +22,8 @@ inline ricci_exact ExactDilated(int64_t size, int64_t step) {
   return size == 0 ? Exact(0) : Exact(size - 1) * step + 1;  // exact: a dimension
 }
 
-// One dimension. Place p of the padded and dilated array is element (p - low) / base_dilation; the window at y covers
-// the places y stride + w window_dilation.
+// One dimension. Position p of the padded and dilated array is element (p - low) / base_dilation; the window at y
+// covers the positions y stride + w window_dilation.
 struct SlidingWindow {
   int64_t size, window, out;  // of the array, the window and the result
   int64_t stride = 1, low = 0, high = 0, base_dilation = 1, window_dilation = 1;
@@ -31,7 +31,7 @@ struct SlidingWindow {
   int64_t dilated() const { return Dilated(size, base_dilation); }
   int64_t reach() const { return Dilated(window, window_dilation); }
   int64_t padded() const { return low + dilated() + high; }
-  // Does each point of the result have the element of the same place, and only that?
+  // Does each point of the result have the element of the same position, and only that?
   bool passes() const { return window == 1 && out == size && low == 0 && stride == 1 && base_dilation == 1; }
 };
 
@@ -96,7 +96,7 @@ struct UnderWindow {
   Scalar at, inside;  // inside: unset if always
 
   UnderWindow(KernelBuilder& k, const SlidingWindow& v, Scalar y, Scalar w)
-      : at(y * v.stride + w * v.window_dilation - v.low) {  // exact: places in the padded array
+      : at(y * v.stride + w * v.window_dilation - v.low) {  // exact: positions in the padded array
     const int64_t last = (v.out - 1) * v.stride + v.reach() - 1 - v.low;
     if (v.low > 0) {
       Require(at >= 0);

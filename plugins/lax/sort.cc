@@ -2,7 +2,7 @@
 // first. Always stable. NaN comes last, -0 and 0 are equal. A complex key is two keys, its real and its imaginary part.
 //
 // Each line is sorted by a permutation. The keys are copied to private arrays (a key that fuses is computed once); in
-// short lines the place of an element is the number of those before it, longer lines are merged bottom-up, and long
+// short lines the position of an element is the number of those before it, longer lines are merged bottom-up, and long
 // ones are sorted by the digits of their keys, the last digit first (Knuth, The Art of Computer Programming 3, 5.2.5),
 // in a number of passes that does not depend on their length. Tangents follow the permutation, which is sorted along.
 #include "sorted_line.hpp"

@@ -49,7 +49,7 @@ class SortedLine {
       key_dtypes_.push_back(dtype);
     }
     k_.Loop(n_, [&](Scalar j) {
-      const Scalar v = k_.Operand(i).Load(Place(j));
+      const Scalar v = k_.Operand(i).Load(Position(j));
       if (is_complex) {
         parts[0].Store({j}, Real(v));
         return parts[1].Store({j}, Imag(v));
@@ -73,7 +73,7 @@ class SortedLine {
       const bool is_complex = IsComplex(e_.in(i).dtype());
       const DType dtype = key_dtype(e_.in(i).dtype());
       k_.Loop(n_, [&](Scalar j) {
-        const Scalar v = k_.Operand(i).Load(Place(j));
+        const Scalar v = k_.Operand(i).Load(Position(j));
         words_.Store({k_.At(next), j}, Ordered(is_complex ? Real(v) : Convert(v, dtype), word_));
         if (is_complex) words_.Store({k_.At(next + 1), j}, Ordered(Imag(v), word_));
       });
@@ -83,11 +83,11 @@ class SortedLine {
   // Element `at` of operand i. Those that are not keys are loaded again, and bool, which its key is not.
   Scalar Element(uint32_t i, Scalar at) const {
     const DType dtype = e_.in(i).dtype();
-    if (i >= first_key_.size() || dtype == DType::kBool) return k_.Operand(i).Load(Place(at));
+    if (i >= first_key_.size() || dtype == DType::kBool) return k_.Operand(i).Load(Position(at));
     const KernelArray* key = &keys_[first_key_[i]];
     return IsComplex(dtype) ? Complex(key[0].Load({at}), key[1].Load({at})) : key->Load({at});
   }
-  Index Place(Scalar j) const {
+  Index Position(Scalar j) const {
     Index out = at_;
     out.insert(out.begin() + axis_, j);
     return out;
@@ -124,19 +124,19 @@ class SortedLine {
     const Scalar word = at.Load({});
     return words_.Load({word, i}) < words_.Load({word, j});
   }
-  // Element `from` of the line goes to place `to` of the results.
+  // Element `from` of the line goes to position `to` of the results.
   void Write(Scalar to, Scalar from) const {
-    for (uint32_t i = 0; i < e_.n_in(); ++i) k_.Result(i).Store(Place(to), Element(i, from));
+    for (uint32_t i = 0; i < e_.n_in(); ++i) k_.Result(i).Store(Position(to), Element(i, from));
   }
 
-  // The place of element i is the number of elements before it.
+  // The position of element i is the number of elements before it.
   void ByCounting() const {
     k_.Loop(n_, [&](Scalar i) {
-      const Scalar place = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar j) {
+      const Scalar position = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar j) {
         const Scalar before = Before(j, i) | ((j < i) & !Before(i, j));
         return Convert(before, DType::kI64);
       });
-      Write(place, i);
+      Write(position, i);
     });
   }
 
@@ -210,7 +210,7 @@ class SortedLine {
   void ByDigitsAlone() const {
     const int64_t both[] = {2, n_};
     const Digits d = DigitsOf(e_.in(0).dtype(), k_.Local(e_.in(0).WithShape(both)), true);
-    k_.Loop(n_, [&](Scalar i) { d.moved.Store({k_.At(0), i}, k_.Operand(0).Load(Place(i))); });
+    k_.Loop(n_, [&](Scalar i) { d.moved.Store({k_.At(0), i}, k_.Operand(0).Load(Position(i))); });
     Count(d, 0);
     MoveAll(d, 0, true);
   }
@@ -293,7 +293,7 @@ class SortedLine {
       const Scalar word = WordAt(d, from, i), digit = DigitOf(word, pass), v = d.moved.Load({k_.At(from), i});
       const Scalar to = d.ends.Load({k_.At(pass), digit});
       if (to_results) {
-        d.alone ? k_.Result(0).Store(Place(to), v) : Write(to, Convert(v, DType::kI64));
+        d.alone ? k_.Result(0).Store(Position(to), v) : Write(to, Convert(v, DType::kI64));
       } else {
         if (!d.alone) d.words.Store({to_half, to}, word);
         d.moved.Store({to_half, to}, v);

@@ -34,7 +34,7 @@ inline std::pair<Scalar, Scalar> WordsOf(Scalar key) {
   const Scalar bits = Bitcast(key, DType::kU64);
   return {Convert(bits, DType::kU32), Convert(ShiftRightLogical(bits, Like(bits, 32)), DType::kU32)};
 }
-// The words that `key` gives for the place `at` in an array of this shape: its number, 64 bits, is the counter.
+// The words that `key` gives for the position `at` in an array of this shape: its number, 64 bits, is the counter.
 inline std::pair<Scalar, Scalar> ThreefryAt(KernelBuilder& k, Scalar key, Dims shape, std::span<const Scalar> at) {
   Scalar counter = k.At(0);
   for (size_t i = 0; i < shape.size(); ++i) counter = counter * shape[i] + at[i];

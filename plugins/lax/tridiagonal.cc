@@ -34,21 +34,22 @@ void OfMatrix(KernelBuilder& k, const Eqn& e, const Index& batch) {
   const bool lower = IsLower(e);
   const KernelMatrix a(k.Operand(0), batch), out(k.Result(0), batch);
   const KernelMatrix m(k.Local(e.Type(e.in(0).dtype(), Shape{n, n})), {});
-  const auto place = [&](Scalar i) { return lower ? i : n - 1 - i; };  // exact: a dimension
+  const auto position = [&](Scalar i) { return lower ? i : n - 1 - i; };  // exact: a dimension
   const auto at = [&](Scalar i) {
     Index index = batch;
     index.push_back(i);
     return index;
   };
-  k.ParallelMatrix(n, n, [&](Scalar i, Scalar j) { m.Store(i, j, HermitianElement(a, lower, place(i), place(j))); });
+  k.ParallelMatrix(n, n,
+                   [&](Scalar i, Scalar j) { m.Store(i, j, HermitianElement(a, lower, position(i), position(j))); });
   const TridiagonalForm form(k, e, n, m);
   form.Reduce();
   k.Loop(n, [&](Scalar i) {
     k.Loop(n, [&](Scalar j) {
       const Scalar below = m.Load(i, j), reduced = Select(i == j, AsKind(below, RealPart(below)), below);
-      out.Store(place(i), place(j), Select(i < j, a.Load(place(i), place(j)), reduced));
+      out.Store(position(i), position(j), Select(i < j, a.Load(position(i), position(j)), reduced));
     });
-    k.Result(1).Store(at(place(i)), form.diagonal.Load({i}));
+    k.Result(1).Store(at(position(i)), form.diagonal.Load({i}));
   });
   k.Loop(n - 1, [&](Scalar i) {                   // exact: n is positive
     const Scalar beside = lower ? i : n - 2 - i;  // exact: a dimension

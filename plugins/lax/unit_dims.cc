@@ -1,4 +1,4 @@
-// squeeze: drops dimensions of size 1; expand_dims: inserts dimensions of size 1 at the given places of the result.
+// squeeze: drops dimensions of size 1; expand_dims: inserts dimensions of size 1 at the given positions of the result.
 //
 // Each is the transpose of the other.
 #include "factor_text.hpp"
@@ -38,10 +38,10 @@ std::string SqueezeFactors(const Eqn& e) {
   return ViewFactors(e, rules::Complement(e.ints("dimensions"), e.in(0).rank()));
 }
 
-std::optional<Place> SqueezePlace(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  place.from = rules::Complement(e.ints("dimensions"), e.in(0).rank());
-  return place;
+std::optional<ViewMap> SqueezeViewMap(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  map.from = rules::Complement(e.ints("dimensions"), e.in(0).rank());
+  return map;
 }
 
 // Either one undoes the other if their dimensions are the same.
@@ -85,11 +85,11 @@ std::string ExpandFactors(const Eqn& e) {
   return ViewFactors(e, from);
 }
 
-std::optional<Place> ExpandPlace(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
+std::optional<ViewMap> ExpandViewMap(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
   int64_t next = 0;
-  for (int64_t i : rules::Complement(e.ints("dimensions"), e.out().rank())) place.from[static_cast<size_t>(i)] = next++;
-  return place;
+  for (int64_t i : rules::Complement(e.ints("dimensions"), e.out().rank())) map.from[static_cast<size_t>(i)] = next++;
+  return map;
 }
 
 constexpr Row kRows[] = {
@@ -99,7 +99,7 @@ constexpr Row kRows[] = {
          .attrs = kAttrs,
          .type = SqueezeType,
          .factors_of = SqueezeFactors,
-         .place = SqueezePlace,
+         .view_map = SqueezeViewMap,
          .examples = "(f64[1,3,1]) dimensions=[2,0]"}),
     rules::ViewRow<ExpandIndex, ExpandTransposed, ExpandBatch, Simpler<kSqueeze>>(
         {.name = kExpand,
@@ -107,7 +107,7 @@ constexpr Row kRows[] = {
          .attrs = kAttrs,
          .type = ExpandType,
          .factors_of = ExpandFactors,
-         .place = ExpandPlace,
+         .view_map = ExpandViewMap,
          .examples = "(f64[2,3]) dimensions=[1,3]"}),
 };
 

@@ -2,8 +2,8 @@
 //
 // In each window of an operand one element is chosen: the greatest (`ge`) or least (`le`), the first of equal ones;
 // after a NaN whatever follows it. It is never an infinity that no element can be beyond, so that a window that has
-// nothing else has no element. Gather gives the tangent at the place chosen, scatter adds the source to it: each is the
-// transpose of the other, also where jax.lax has no transpose (dilated windows).
+// nothing else has no element. Gather gives the tangent at the position chosen, scatter adds the source to it: each is
+// the transpose of the other, also where jax.lax has no transpose (dilated windows).
 //
 // In a window without a number, or with NaN next to padding, JAX's two disagree; ours follow the first.
 #include "window_reduction.hpp"
@@ -100,15 +100,15 @@ class Scatter {
     const ArrayType scalar = e_.out().WithShape({});
     k_.Parallel(rules::Pick(e_.out().shape(), apart_), [&](const Index& at) {
       k_.Parallel(rules::Pick(e_.out().shape(), spanned_),
-                  [&](const Index& to) { k_.Result().Store(Place(at, to), k_.Constant(scalar.dtype(), 0)); });
+                  [&](const Index& to) { k_.Result().Store(Position(at, to), k_.Constant(scalar.dtype(), 0)); });
       if (e_.in(0).elements() == 0 || e_.out().elements() == 0) return;
       const KernelArray best = k_.Local(scalar);
-      LoopBox(k_, rules::Pick(e_.in(0).shape(), spanned_), [&](const Index& to) { Add(Place(at, to), best); });
+      LoopBox(k_, rules::Pick(e_.in(0).shape(), spanned_), [&](const Index& to) { Add(Position(at, to), best); });
     });
   }
 
  private:
-  Index Place(const Index& apart, const Index& spanned) const {
+  Index Position(const Index& apart, const Index& spanned) const {
     Index out(windows_.size());
     for (size_t i = 0; i < apart_.size(); ++i) out[static_cast<size_t>(apart_[i])] = apart[i];
     for (size_t i = 0; i < spanned_.size(); ++i) out[static_cast<size_t>(spanned_[i])] = spanned[i];
@@ -117,18 +117,19 @@ class Scatter {
   // Adds the source at `to` to the element chosen in its window.
   void Add(const Index& to, const KernelArray& best) const {
     const auto n = static_cast<int64_t>(windows_.size());
-    const KernelArray found = k_.Local(e_.Type(DType::kBool, {})), place = k_.Local(e_.Type(DType::kI64, Dims(&n, 1)));
+    const KernelArray found = k_.Local(e_.Type(DType::kBool, {})),
+                      position = k_.Local(e_.Type(DType::kI64, Dims(&n, 1)));
     found.Store({}, k_.Constant(DType::kBool, false));
-    for (int64_t i = 0; i < n; ++i) place.Store({k_.At(i)}, k_.At(0));
+    for (int64_t i = 0; i < n; ++i) position.Store({k_.At(i)}, k_.At(0));
     Choose(k_, e_, windows_, to, best, [&](const Index& at, Scalar take) {
       found.Store({}, found.Load({}) | take);
       for (int64_t i : spanned_) {
-        place.Store({k_.At(i)}, Select(take, at[static_cast<size_t>(i)], place.Load({k_.At(i)})));
+        position.Store({k_.At(i)}, Select(take, at[static_cast<size_t>(i)], position.Load({k_.At(i)})));
       }
     });
     k_.If(found.Load({}), [&] {
       Index at = to;
-      for (int64_t i : spanned_) at[static_cast<size_t>(i)] = place.Load({k_.At(i)});
+      for (int64_t i : spanned_) at[static_cast<size_t>(i)] = position.Load({k_.At(i)});
       k_.Result().Store(at, k_.Result().Load(at) + k_.Operand(0).Load(to));
     });
   }

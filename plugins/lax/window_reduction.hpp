@@ -97,7 +97,7 @@ class InWindow {
     if (under.inside.id != 0) Require(under.inside);
   }
   void AddOfArray(KernelBuilder&, const SlidingWindow& v, Scalar to, Scalar element) {
-    const Scalar p = element * v.base_dilation + v.low - to * v.stride;  // exact: places in the padded array
+    const Scalar p = element * v.base_dilation + v.low - to * v.stride;  // exact: positions in the padded array
     at.push_back(element);
     Require((p >= 0) & (p < v.reach()));
     if (v.window_dilation > 1) Require(p % v.window_dilation == 0);

@@ -6,7 +6,7 @@
 // values from block to block (Rabe and Staats, "Self-attention does not need O(n^2) memory", 2021; Dao,
 // "FlashAttention-2", 2023).
 //
-// Keys that no query of a block may see by its place are left out, in two steps: groups of blocks take the keys that
+// Keys that no query of a block may see by its position are left out, in two steps: groups of blocks take the keys that
 // some block of theirs sees, and each trip the window of these that its own block sees. A causal attention leaves out
 // three quarters of what could be, one of 4,096 queries that see 256 before them takes a sixth of the time. A mask
 // keeps all keys, because a query for which it leaves none takes their mean.
@@ -23,14 +23,14 @@ namespace ricci { inline namespace v0 { namespace nn {
 
 // ---- one block: queries [B, t, K, G, H] of keys and values [B, s, K, H] ----
 // What of a score counts, [t, s]; unset: all.
-inline Value AllowedByPosition(const AttentionForm& f, const BlockPlace& at, int64_t t, int64_t s) {
+inline Value AllowedByPosition(const AttentionForm& f, const BlockPosition& at, int64_t t, int64_t s) {
   if (!f.by_position()) return {};
   const Value offset = lax::sub(at.key, at.query);
   ricci_builder* b = offset.builder;
   const int64_t shape[] = {t, s};
   const DType dtype = offset.dtype();
   const Value row = lax::sub(lax::iota(b, dtype, shape, 0), lax::broadcast_in_dim(offset, shape, {}));
-  const Value ahead = lax::sub(lax::iota(b, dtype, shape, 1), row);  // the place of the key from that of the query
+  const Value ahead = lax::sub(lax::iota(b, dtype, shape, 1), row);  // the position of the key from that of the query
   const auto at_most = [&](const Value& x, int64_t limit) { return lax::le(x, lax::full_like(x, limit)); };
   Value allowed;
   const auto also = [&](const Value& v) { allowed = allowed.is_none() ? v : lax::bitwise_and(allowed, v); };
@@ -52,15 +52,15 @@ inline Value Masked(const Value& allowed, const Value& scores) {
   constexpr double kLow = -0.7 * 3.4028234663852886e38;
   return lax::select(allowed, scores, lax::full_like(scores, kLow));
 }
-inline Value Scores(const AttentionForm& f, const BlockPlace& at, const Value& q, const Value& k,
+inline Value Scores(const AttentionForm& f, const BlockPosition& at, const Value& q, const Value& k,
                     std::span<const Value> extras) {
   const lax::DotDims dims{{4}, {3}, {0, 2}, {0, 2}};
   const Value product = lax::dot_general(q, k, dims, lax::SumDType(q.dtype()));  // [B, K, t, G, s]
   Value scores = lax::mul(product, f.scale);
   const Dims shape = scores.shape();
   Value allowed = AllowedByPosition(f, at, q.dim(1), k.dim(1));
-  const int64_t by_place[] = {2, 4};
-  if (!allowed.is_none()) allowed = lax::broadcast_in_dim(allowed, shape, by_place);
+  const int64_t by_block[] = {2, 4};
+  if (!allowed.is_none()) allowed = lax::broadcast_in_dim(allowed, shape, by_block);
   for (const Value& extra : extras) {
     const Value x = Grouped(f, extra, shape);
     if (!IsMask(extra.type())) {
@@ -77,7 +77,7 @@ inline Value LogSumExp(const Value& x, Dims axes) {
   return lax::add(top, lax::log(lax::reduce_sum(terms, axes)));
 }
 // The results [B, t, N, H] and [B, t, N]. `words`: of the keys of dropout, or unset.
-inline Values Attend(const AttentionForm& f, const BlockPlace& at, const Value& q, const Value& k, const Value& v,
+inline Values Attend(const AttentionForm& f, const BlockPosition& at, const Value& q, const Value& k, const Value& v,
                      std::span<const Value> extras, const Value& words) {
   const Value scores = Scores(f, at, q, k, extras);
   const int64_t last[] = {4};
@@ -92,7 +92,7 @@ inline Values Attend(const AttentionForm& f, const BlockPlace& at, const Value& 
 }
 
 // ---- all blocks ----
-// How many keys before and after its own place a query sees, no more than there are.
+// How many keys before and after its own position a query sees, no more than there are.
 struct Reach {
   explicit Reach(const AttentionForm& f) {
     const bool is_limited = !f.window.empty();
@@ -152,7 +152,7 @@ class AttentionScan {
       : e_(e), f_(e), r_(r) {
     const int64_t heads[] = {f_.b, queries.dim(1), f_.k, f_.g, f_.h};
     consts_ = {Keys(in[kKey], 1), Keys(in[kValue], 1)};
-    slices_ = {Places(), InBlocks(lax::reshape(queries, heads), 1, 0, r.blocks, r.size)};
+    slices_ = {Positions(), InBlocks(lax::reshape(queries, heads), 1, 0, r.blocks, r.size)};
     for (const Value& extra : in.subspan(kFirstExtra, f_.extras_end - kFirstExtra)) {
       const bool by_key = extra.dim(3) != 1, by_query = extra.dim(2) != 1;
       const Value x = by_key ? Keys(extra, 3) : extra;
@@ -205,8 +205,8 @@ class AttentionScan {
     starts[static_cast<size_t>(axis)] = start;
     return lax::dynamic_slice(x, starts, sizes);
   }
-  // The place of the first query of each block.
-  Value Places() const {
+  // The position of the first query of each block.
+  Value Positions() const {
     const int64_t shape[] = {r_.blocks};
     const Value number = lax::iota(e_.builder(), DType::kI64, shape, 0);
     return lax::add(lax::mul(number, lax::full_like(number, r_.size)), lax::full_like(number, r_.from));
@@ -220,7 +220,7 @@ class AttentionScan {
   // One trip, of the constants and a slice of each of the others.
   Values Trip(const Values& in) const {
     const Value first = in[consts_.size()], start = FirstSeen(first);
-    const BlockPlace at = {first, lax::add(start, lax::full_like(start, r_.first_key))};
+    const BlockPosition at = {first, lax::add(start, lax::full_like(start, r_.first_key))};
     size_t const_at = 2, slice_at = consts_.size() + 2;
     Values extras;
     for (bool by_query : by_query_) extras.push_back(Seen(in[by_query ? slice_at++ : const_at++], start, 3));

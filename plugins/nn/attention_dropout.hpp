@@ -1,6 +1,6 @@
 // Dropout of the probabilities of attention: each stays, divided by 1 - `dropout_rate`, or becomes 0.
 //
-// What stays depends on the key and on the place [b, n, t, s] of the probability alone, so blocks of any size, the
+// What stays depends on the key and on the position [b, n, t, s] of the probability alone, so blocks of any size, the
 // gradient, which computes a block again, and every backend draw the same; no mask is ever stored. It is that of
 // jax.random.bernoulli(key, 1 - dropout_rate, [B, N, T, S]) in f32, bit for bit. With C keys, each serves B / C
 // elements of the batch, as if these were all.
@@ -10,8 +10,8 @@
 
 namespace ricci { inline namespace v0 { namespace nn {
 
-// The place of the first query and of the first key of a block, i64 scalars.
-struct BlockPlace {
+// The position of the first query and of the first key of a block, i64 scalars.
+struct BlockPosition {
   Value query, key;
 };
 
@@ -23,12 +23,12 @@ inline Value KeyWords(const AttentionForm& f, const Value& keys) {
 }
 
 // The numbers of the probabilities of a block, u64[B,K,t,G,s], in an array [B / C, N, T, S] for each key.
-inline Value PlaceNumbers(const AttentionForm& f, const BlockPlace& at, Dims shape) {
+inline Value PositionNumbers(const AttentionForm& f, const BlockPosition& at, Dims shape) {
   ricci_builder* b = at.query.builder;
   const Dims rows = shape.first(4);
   const auto number = [&](Dims dims, int64_t d) { return lax::iota(b, DType::kU64, dims, d); };
-  const auto next = [](const Value& x, int64_t size, const Value& place) {
-    return lax::add(lax::mul(x, lax::full_like(x, size)), place);
+  const auto next = [](const Value& x, int64_t size, const Value& position) {
+    return lax::add(lax::mul(x, lax::full_like(x, size)), position);
   };
   const auto from = [](const Value& first, Dims dims) {
     return lax::broadcast_in_dim(lax::convert_element_type(first, DType::kU64), dims, {});
@@ -42,22 +42,22 @@ inline Value PlaceNumbers(const AttentionForm& f, const BlockPlace& at, Dims sha
 }
 
 // Which probabilities [B,K,t,G,s] of a block stay: those whose number of 23 random bits is below that of 1 - rate.
-inline Value Kept(const AttentionForm& f, const Value& words, const BlockPlace& at, Dims shape) {
-  const Value place = PlaceNumbers(f, at, shape);
+inline Value Kept(const AttentionForm& f, const Value& words, const BlockPosition& at, Dims shape) {
+  const Value position = PositionNumbers(f, at, shape);
   const int64_t by_element[] = {0};
   const auto word = [&](int64_t i) {
     return lax::broadcast_in_dim(lax::squeeze(lax::slice_in_dim(words, i, i + 1, 1), Shape{1}), shape, by_element);
   };
   const auto low_half = [](const Value& x) { return lax::convert_element_type(x, DType::kU32); };
-  const Value high = lax::shift_right_logical(place, lax::full_like(place, 32));
-  const Values random = lax::threefry2x32(word(0), word(1), low_half(high), low_half(place));
+  const Value high = lax::shift_right_logical(position, lax::full_like(position, 32));
+  const Values random = lax::threefry2x32(word(0), word(1), low_half(high), low_half(position));
   const Value bits = lax::bitwise_xor(random[0], random[1]);
   const double stays = static_cast<float>(1 - f.dropout_rate);
   const auto limit = static_cast<int64_t>(std::ceil(std::ldexp(stays, 23)));  // exact: at most 2^23
   return lax::lt(lax::shift_right_logical(bits, lax::full_like(bits, 9)), lax::full_like(bits, limit));
 }
 
-inline Value Dropped(const AttentionForm& f, const Value& words, const BlockPlace& at, const Value& probabilities) {
+inline Value Dropped(const AttentionForm& f, const Value& words, const BlockPosition& at, const Value& probabilities) {
   const Value kept = Kept(f, words, at, probabilities.shape());
   return lax::select(kept, lax::div(probabilities, 1 - f.dropout_rate), lax::zeros_like(probabilities));
 }

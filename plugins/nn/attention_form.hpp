@@ -39,7 +39,7 @@ struct AttentionForm {
   int64_t b, t, n, h, s, k, g;
   double scale;
   bool is_causal;
-  Dims window;  // how many keys before and after the place of the query count; or empty: all
+  Dims window;  // how many keys before and after the position of the query count; or empty: all
   bool has_dropout;
   double dropout_rate;
   uint32_t extras_end;  // the operands from kFirstExtra on before this one are bias and mask

@@ -47,7 +47,7 @@ void BatchRule(const Eqn& e, Batch& a) {
   SetUnmerged(e, e.EmitN(in), a);
 }
 
-// ---- factors: batch and, unless places count, queries and heads are parallel; in dropout all places count ----
+// ---- factors: batch and, unless positions count, queries and heads are parallel; in dropout all positions count ----
 std::string Factors(const Eqn& e) {
   const AttentionForm f(e);
   lax::FactorText text;

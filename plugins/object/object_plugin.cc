@@ -113,7 +113,7 @@ std::string PrimitiveOf(const ricci_ctx* ctx, const ricci_library* library) {
   return {};
 }
 
-std::string PlaceOf(const ricci_ctx* ctx, const ricci_plan& plan, uint32_t library) {
+std::string LocationText(const ricci_ctx* ctx, const ricci_plan& plan, uint32_t library) {
   const auto calls = [&](const ricci_plan_step& s) { return s.kind == RICCI_STEP_LIBRARY && s.index == library; };
   const auto* const step = std::find_if(plan.steps, plan.steps + plan.n_steps, calls);
   ricci_str file{};
@@ -128,7 +128,7 @@ std::string ForeignCall(const ricci_ctx* ctx, const ricci_plan& plan) {
     const ricci_plan_library& call = plan.libraries[i];
     if (call.library->launch == LaunchNothing) continue;
     const std::string name = PrimitiveOf(ctx, call.library);
-    return (name.empty() ? "an equation" : name) + PlaceOf(ctx, plan, i) +
+    return (name.empty() ? "an equation" : name) + LocationText(ctx, plan, i) +
            " calls a function of the host, which is not in an object; leave the equation out, or give its primitive "
            "another lowering than LIBRARY";
   }

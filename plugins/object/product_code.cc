@@ -41,8 +41,8 @@ class ProductEmitter : TileCode {
 
   V Emit(const std::string& name) {
     EmitCell();
-    a_steps_ = PlacesOf(p_.a.steps), a_rows_ = PlacesOf(p_.a.outer);
-    b_steps_ = PlacesOf(p_.b.steps), b_columns_ = PlacesOf(p_.b.outer);
+    a_steps_ = OffsetsOf(p_.a.steps), a_rows_ = OffsetsOf(p_.a.outer);
+    b_steps_ = OffsetsOf(p_.b.steps), b_columns_ = OffsetsOf(p_.b.outer);
     V f = Begin(name, {l_.ptr(), l_.ptr()}), buffers = LLVMGetParam(f, 0);
     scratch_ = LLVMGetParam(f, 1);
     a_ = Load(l_.ptr(), At(l_.ptr(), buffers, l_.I64(p_.a.number)));
@@ -57,35 +57,35 @@ class ProductEmitter : TileCode {
   // ---- operands ----
   // Where the elements of an extent lie: at its stride, or at offsets in a table. Of those that go on in equal rows, as
   // the windows of a convolution do, the table has the first of each row: else it would be as long as an image.
-  struct Places {
+  struct Offsets {
     const Extent* extent;
     int64_t row = 1;    // elements of a row,
     int64_t along = 0;  // and from one to the next of it
     V table = nullptr;  // NULL: there is a stride
   };
-  Places PlacesOf(const Extent& e) {
-    Places places{&e};
-    if (e.at.empty()) return places;
-    if (e.at.size() > kLongTable) FindRows(e.at, places);
+  Offsets OffsetsOf(const Extent& e) {
+    Offsets out{&e};
+    if (e.at.empty()) return out;
+    if (e.at.size() > kLongTable) FindRows(e.at, out);
     std::vector<V> offsets;
-    for (size_t i = 0; i < e.at.size(); i += static_cast<size_t>(places.row)) offsets.push_back(l_.I64(e.at[i]));
+    for (size_t i = 0; i < e.at.size(); i += static_cast<size_t>(out.row)) offsets.push_back(l_.I64(e.at[i]));
     V data = LLVMConstArray2(l_.i64(), offsets.data(), offsets.size());
-    places.table = LLVMAddGlobal(l_.module, LLVMTypeOf(data), "offsets");
-    LLVMSetInitializer(places.table, data);
-    LLVMSetGlobalConstant(places.table, 1);
-    LLVMSetLinkage(places.table, LLVMPrivateLinkage);
-    return places;
+    out.table = LLVMAddGlobal(l_.module, LLVMTypeOf(data), "offsets");
+    LLVMSetInitializer(out.table, data);
+    LLVMSetGlobalConstant(out.table, 1);
+    LLVMSetLinkage(out.table, LLVMPrivateLinkage);
+    return out;
   }
-  static void FindRows(const std::vector<int64_t>& at, Places& places) {
+  static void FindRows(const std::vector<int64_t>& at, Offsets& out) {
     const int64_t n = static_cast<int64_t>(at.size()), along = n > 1 ? at[1] - at[0] : 0;
     int64_t row = 1;
     while (row < n && at[static_cast<size_t>(row)] - at[static_cast<size_t>(row - 1)] == along) ++row;
     for (int64_t i = 0; i < n; ++i) {
       if (at[static_cast<size_t>(i)] != at[static_cast<size_t>(i - i % row)] + i % row * along) return;
     }
-    places.row = row, places.along = along;
+    out.row = row, out.along = along;
   }
-  V Place(const Places& p, V i) {
+  V OffsetOf(const Offsets& p, V i) {
     if (p.table == nullptr) return Mul(i, l_.I64(p.extent->stride));
     if (p.row == 1) return Load(l_.i64(), At(l_.i64(), p.table, i));
     V row = LLVMBuildUDiv(l_.b, i, l_.I64(p.row), ""), first = Load(l_.i64(), At(l_.i64(), p.table, row));
@@ -103,9 +103,9 @@ class ProductEmitter : TileCode {
     Store(v, to);
   }
   // Elements [first, first + n) of an extent, as vectors where they are adjacent.
-  void Gather(const ProductOperand& x, V base, const Places& p, V first, unsigned n, V to) {
+  void Gather(const ProductOperand& x, V base, const Offsets& p, V first, unsigned n, V to) {
     const Extent& e = *p.extent;
-    V at = Place(p, first);
+    V at = OffsetOf(p, first);
     const auto as_vector = [&] { CopyVector(x, At(TypeOf(x.type), base, at), n, to); };
     const auto in_parts = [&] {
       const unsigned part = e.runs && n > 4 ? 4 : 1;
@@ -115,7 +115,7 @@ class ProductEmitter : TileCode {
     };
     if (n == 1 || AreAdjacent(e)) return as_vector();
     if (!e.runs) return in_parts();
-    V apart = Sub(Place(p, Add(first, l_.I64(n - 1))), at);
+    V apart = Sub(OffsetOf(p, Add(first, l_.I64(n - 1))), at);
     If(LLVMBuildICmp(l_.b, LLVMIntEQ, apart, l_.I64(n - 1), ""), as_vector, in_parts);
   }
   // Element `index` of an operand to one of the sums' type.
@@ -180,12 +180,12 @@ class ProductEmitter : TileCode {
     Loop(l_.I64(0), n, width_, [&](V j) {
       V whole = Less(Add(j, l_.I64(width_ - 1)), n), panel = At(to, Mul(j, k)), first = Add(n0, j);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V from = At(TypeOf(p_.b.type), b, Place(b_steps_, Add(k0, s)));
+        V from = At(TypeOf(p_.b.type), b, OffsetOf(b_steps_, Add(k0, s)));
         V row = At(panel, Mul(s, l_.I64(width_)));
         const auto one_by_one = [&] {
           Loop(l_.I64(0), l_.I64(width_), 1, [&](V w) {
             V column = Min(Add(first, w), l_.I64(p_.n - 1));
-            CopyElement(p_.b, from, Place(b_columns_, column), At(row, w));
+            CopyElement(p_.b, from, OffsetOf(b_columns_, column), At(row, w));
           });
         };
         const auto vectors = [&] {
@@ -202,7 +202,7 @@ class ProductEmitter : TileCode {
   void CopyRows(V a, V m0, V m, V k0, V k, V to) {
     V rows = Whole(Add(m, l_.I64(rows_ - 1)), rows_);
     Loop(l_.I64(0), rows, 1, [&](V i) {
-      V row = Place(a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
+      V row = OffsetOf(a_rows_, Min(Add(m0, i), l_.I64(p_.m - 1)));
       CopyRow(At(TypeOf(p_.a.type), a, row), k0, k, At(to, Mul(i, l_.I64(kRowStride))));
     });
   }
@@ -218,11 +218,11 @@ class ProductEmitter : TileCode {
     Loop(l_.I64(0), m, rows_, [&](V i) {
       V panel = At(to, Mul(i, k)), first = Add(m0, i);
       Loop(l_.I64(0), k, 1, [&](V s) {
-        V from = At(TypeOf(p_.a.type), a, Place(a_steps_, Add(k0, s)));
+        V from = At(TypeOf(p_.a.type), a, OffsetOf(a_steps_, Add(k0, s)));
         V column = At(panel, Mul(s, l_.I64(rows_)));
         Loop(l_.I64(0), l_.I64(rows_), 1, [&](V w) {
           V row = Min(Add(first, w), l_.I64(p_.m - 1));
-          CopyElement(p_.a, from, Place(a_rows_, row), At(column, w));
+          CopyElement(p_.a, from, OffsetOf(a_rows_, row), At(column, w));
         });
       });
     });
@@ -230,7 +230,7 @@ class ProductEmitter : TileCode {
 
   const Product& p_;
   V scratch_ = nullptr, a_ = nullptr, b_ = nullptr, c_ = nullptr;
-  Places a_steps_{}, a_rows_{}, b_steps_{}, b_columns_{};
+  Offsets a_steps_{}, a_rows_{}, b_steps_{}, b_columns_{};
 };
 
 }  // namespace

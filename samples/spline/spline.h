@@ -1,4 +1,4 @@
-/* spline: what the files of this plugin share: types and messages with values, rules, places of points.
+/* spline: what the files of this plugin share: types and messages with values, rules, knots and weights of points.
  *
  * Everything is written with a ricci_writer, so a function here does nothing once the writer has an error.
  */
@@ -41,9 +41,9 @@ void spline_write_factors(const ricci_op* op, uint32_t knots, uint32_t points_wh
 
 /* ---- lowerings ---- */
 /* Where a point lies among n knots, and with what weight the knots before and after it count. */
-typedef struct spline_place {
+typedef struct spline_weights {
   ricci_sval knot[2];   /* i64, in [0, n) */
   ricci_sval weight[2]; /* of the dtype of x */
-} spline_place;
-spline_place spline_place_of(ricci_writer* w, const ricci_op* op, ricci_sval x, int64_t n);
+} spline_weights;
+spline_weights spline_weights_at(ricci_writer* w, const ricci_op* op, ricci_sval x, int64_t n);
 #endif

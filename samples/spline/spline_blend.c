@@ -79,13 +79,13 @@ static ricci_status* element(void* self, ricci_kernel_builder* k, const ricci_op
     return ricci_writer_finish(&w);
   }
   const ricci_sval point = ricci_write_load(&w, ricci_kernel_operand(k, 1), index, x.rank);
-  const spline_place place = spline_place_of(&w, op, point, a.dims[a.rank - 1]);
+  const spline_weights nearby = spline_weights_at(&w, op, point, a.dims[a.rank - 1]);
   ricci_sval at[RICCI_MAX_RANK], part[2];
   for (uint32_t i = 0; i + 1 < a.rank; ++i) at[i] = index[i];
   for (uint32_t side = 0; side < 2; ++side) {
-    at[a.rank - 1] = place.knot[side];
+    at[a.rank - 1] = nearby.knot[side];
     const ricci_sval value = ricci_write_load(&w, ricci_kernel_operand(k, 0), at, a.rank);
-    part[side] = ricci_write_binary(&w, RICCI_S_MUL, place.weight[side], value);
+    part[side] = ricci_write_binary(&w, RICCI_S_MUL, nearby.weight[side], value);
   }
   *out = ricci_write_binary(&w, RICCI_S_ADD, part[0], part[1]);
   return ricci_writer_finish(&w);

@@ -75,7 +75,7 @@ typedef struct factor_text {
   void* sink;
   void (*write)(void* sink, const char* p, size_t n);
 } factor_text;
-/* ` a0 a1 p2`: the dimensions from `first` to `limit`, named by a letter and their place. */
+/* ` a0 a1 p2`: the dimensions from `first` to `limit`, named by a letter and their position. */
 static void write_names(const factor_text* t, char letter, uint32_t first, uint32_t limit) {
   for (uint32_t k = first; k < limit; ++k) {
     char name[16];

@@ -74,11 +74,11 @@ static ricci_status* loops(void* self, ricci_kernel_builder* k, const ricci_op* 
   if (x.rank != 0) ricci_write_parallel(&w, x.dims, x.rank, point);
   const ricci_sval c = ricci_write_load(&w, ricci_kernel_operand(k, 1), point, x.rank);
   const ricci_sval where = ricci_write_load(&w, ricci_kernel_operand(k, 2), point, x.rank);
-  const spline_place place = spline_place_of(&w, op, where, a.dims[a.rank - 1]);
+  const spline_weights nearby = spline_weights_at(&w, op, where, a.dims[a.rank - 1]);
   for (uint32_t i = 0; i + 1 < a.rank; ++i) at[i] = point[i];
   for (uint32_t side = 0; side < 2; ++side) {
-    at[a.rank - 1] = place.knot[side];
-    const ricci_sval part = ricci_write_binary(&w, RICCI_S_MUL, place.weight[side], c);
+    at[a.rank - 1] = nearby.knot[side];
+    const ricci_sval part = ricci_write_binary(&w, RICCI_S_MUL, nearby.weight[side], c);
     ricci_write_combine(&w, ricci_kernel_result(k, 0), at, a.rank, RICCI_S_ADD, part);
   }
   if (x.rank != 0) ricci_write_end(&w);

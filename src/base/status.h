@@ -51,7 +51,7 @@ std::string Count(Int n, std::string_view one, std::string_view many = {}) {
   return Cat(n, " ", many);
 }
 
-// OK if `holds`; else an INTERNAL status: a bug of ours, with its place in the source.
+// OK if `holds`; else an INTERNAL status: a bug of ours, with its location in the source.
 inline absl::Status Invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
                               int line = __builtin_LINE()) {
   if (holds) return absl::OkStatus();

@@ -25,7 +25,7 @@ std::string RulesOf(const ricci_prim_def& d) {
   if (d.simplify != nullptr) Append(out, "simplify");
   if (d.contract != nullptr) Append(out, "contract");
   if (d.factors_of != nullptr || d.factors.len != 0) Append(out, "factors");
-  if (d.place != nullptr) Append(out, "place");
+  if (d.view_map != nullptr) Append(out, "view_map");
   return out;
 }
 

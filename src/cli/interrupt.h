@@ -21,7 +21,7 @@ class Interrupt {
   struct sigaction before_ {};
 };
 
-// The loops of a program that nothing but their condition ends, with their places: what an endless run may be in.
+// The loops of a program that nothing but their condition ends, with their locations: what an endless run may be in.
 std::string LoopsWithoutBound(const Session& session, const ricci_program* p);
 
 }}}  // namespace ricci::v0::cli

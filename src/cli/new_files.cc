@@ -13,29 +13,29 @@ namespace ricci { inline namespace v0 { namespace cli {
 namespace {
 
 // What is not a regular file (/dev/null, a pipe) is written directly: a rename would replace it.
-bool IsSpecial(const std::string& place) {
+bool IsSpecial(const std::string& target) {
   struct stat found {};
-  return ::stat(place.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+  return ::stat(target.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 
 // Removes what it holds, unless that has been put into its place.
 struct Temporary {
   std::string path;
-  Temporary(const std::string& place, const std::string& bytes) : path(place + ".new" + std::to_string(::getpid())) {
+  Temporary(const std::string& target, const std::string& bytes) : path(target + ".new" + std::to_string(::getpid())) {
     try {
       WriteAll(path, bytes);
     } catch (const Failure&) {
       const int error = errno;
       std::remove(path.c_str());
-      throw Failure(place + ": cannot be written" + Reason(error));
+      throw Failure(target + ": cannot be written" + Reason(error));
     }
   }
   Temporary(Temporary&& other) noexcept : path(std::exchange(other.path, "")) {}
   ~Temporary() {
     if (!path.empty()) std::remove(path.c_str());
   }
-  void Place(const std::string& place) {
-    if (std::rename(path.c_str(), place.c_str()) != 0) throw Failure(place + ": cannot be written" + Reason(errno));
+  void MoveTo(const std::string& target) {
+    if (std::rename(path.c_str(), target.c_str()) != 0) throw Failure(target + ": cannot be written" + Reason(errno));
     path.clear();
   }
 };
@@ -76,7 +76,7 @@ void WriteTogether(const std::vector<NewFile>& files) {
     if (!IsSpecial(files[i].path)) written[i].emplace(files[i].path, files[i].bytes);
   }
   for (size_t i = 0; i < files.size(); ++i) {
-    written[i] ? written[i]->Place(files[i].path) : WriteAll(files[i].path, files[i].bytes);
+    written[i] ? written[i]->MoveTo(files[i].path) : WriteAll(files[i].path, files[i].bytes);
   }
 }
 

@@ -18,14 +18,14 @@ std::string NamesOf(const std::vector<ricci_named_array>& arrays) {
 }
 
 // FILE:NAME, unless there is a file with all of that as its name.
-std::pair<std::string, std::string> Split(const std::string& place) {
-  const size_t colon = place.rfind(':');
-  if (colon == std::string::npos) return {place, ""};
-  if (std::FILE* file = std::fopen(place.c_str(), "rb")) {
+std::pair<std::string, std::string> Split(const std::string& source) {
+  const size_t colon = source.rfind(':');
+  if (colon == std::string::npos) return {source, ""};
+  if (std::FILE* file = std::fopen(source.c_str(), "rb")) {
     std::fclose(file);
-    return {place, ""};
+    return {source, ""};
   }
-  return {place.substr(0, colon), place.substr(colon + 1)};
+  return {source.substr(0, colon), source.substr(colon + 1)};
 }
 
 const ricci_named_array& Find(const std::vector<ricci_named_array>& arrays, const std::string& path,
@@ -62,15 +62,15 @@ std::vector<ricci_named_array> ArraysOf(const ricci_array_file* f) {
   return out;
 }
 
-Array FromFile(const Session& session, ricci_type type, const std::string& place, const std::string& origin,
+Array FromFile(const Session& session, ricci_type type, const std::string& source, const std::string& origin,
                ricci_device* device) {
-  const auto [path, name] = Split(place);
+  const auto [path, name] = Split(source);
   const ArrayFile file = LoadArrays(session, path);
   const std::vector<ricci_named_array> arrays = ArraysOf(file.get());
   const ricci_named_array& a = Find(arrays, path, name);
   const TypeInfo info = session.Info(type);
   if (TypeText(a) != session.TypeText(type) && !HoldsKeys(a, info)) {
-    throw Failure(origin + ": " + place + " is " + TypeText(a) + ", the parameter is " + session.TypeText(type) +
+    throw Failure(origin + ": " + source + " is " + TypeText(a) + ", the parameter is " + session.TypeText(type) +
                   (info.dtype == RICCI_KEY ? "; a key is u32[2], as jax.random.key_data gives it, or a u64" : ""));
   }
   ricci_array* out = nullptr;

@@ -9,8 +9,8 @@ ArrayFile LoadArrays(const Session& session, const std::string& path);
 // All arrays of the file, borrowed from it.
 std::vector<ricci_named_array> ArraysOf(const ricci_array_file* f);
 
-// The array that `place` names, `FILE` or `FILE:NAME`, on the device; it must have the type. `origin` is for messages.
-Array FromFile(const Session& session, ricci_type type, const std::string& place, const std::string& origin,
+// The array that `source` names, `FILE` or `FILE:NAME`, on the device; it must have the type. `origin` is for messages.
+Array FromFile(const Session& session, ricci_type type, const std::string& source, const std::string& origin,
                ricci_device* device);
 
 // Writes the results of a program, by the ending of `path`; where arrays have names they are 0, 1, ...

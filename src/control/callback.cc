@@ -4,7 +4,7 @@
 // only what needs no knowledge is a rule: under vmap it is called for each element in turn, or once for all if
 // `vmap_method` says that it can; its derivative is refused, except that the debug rows, which give no results, see the
 // primal values. All but pure_callback are effects: they run once, in their order, even if nothing needs them. A
-// failure is reported with the place of the call.
+// failure is reported with the location of the call.
 //
 // Effects are library calls that keep their order (RICCI_CALL_EFFECT), so a loop around one runs in the plan. Where
 // each element of a batch takes its own branch or trips, elements with an effect run in turn: it happens only for those
@@ -126,7 +126,7 @@ struct Site {
   std::vector<ricci_type> in, out;
   std::vector<ricci_type_desc> printed;  // of `in`
   std::string format;
-  base::StatusSite place;  // of failures
+  base::StatusSite at;  // of failures
 };
 
 std::unique_ptr<Site> SiteOf(const StructuralOp& h) {
@@ -134,9 +134,9 @@ std::unique_ptr<Site> SiteOf(const StructuralOp& h) {
   site->ctx = h.op.ctx;
   ricci_str name{}, file{};
   ricci_prim_name(h.op.ctx, h.op.prim, &name);
-  ricci_location_get(h.op.ctx, h.op.location, &file, &site->place.line, nullptr);
-  site->place.primitive = base::View(name);
-  site->place.file = base::View(file);
+  ricci_location_get(h.op.ctx, h.op.location, &file, &site->at.line, nullptr);
+  site->at.primitive = base::View(name);
+  site->at.file = base::View(file);
   site->in.assign(h.in_types().begin(), h.in_types().end());
   site->out.assign(h.out_types().begin(), h.out_types().end());
   return site;
@@ -181,7 +181,7 @@ ricci_status* Call(void* state, const ricci_launch* l) {
   return base::AtBorder([&] {
     return base::WithSite(base::CallForeign([] { return std::string("the callback"); },
                                             [&] { return site.callback->call(site.callback->self, &call); }),
-                          site.place);
+                          site.at);
   });
 }
 ricci_status* Print(void* state, const ricci_launch* l) {

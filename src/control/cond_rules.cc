@@ -47,7 +47,7 @@ namespace {
 struct Residuals {
   std::vector<uint32_t> operands;  // operands that some branch needs as a residual
   std::vector<TypeId> slots;
-  std::vector<std::vector<int32_t>> operand, slot;  // [branch][residual]: place in the lists above, or -1
+  std::vector<std::vector<int32_t>> operand, slot;  // [branch][residual]: position in the lists above, or -1
 
   explicit Residuals(const std::vector<transform::PartialEvalProgram>& splits) {
     for (const transform::PartialEvalProgram& split : splits) {
@@ -56,7 +56,7 @@ struct Residuals {
       std::vector<uint8_t> taken(slots.size(), 0);
       for (uint32_t r = 0; r < split.n_residuals; ++r) {
         if (split.residual_param[r] >= 0) {
-          operand.back()[r] = PlaceOfOperand(static_cast<uint32_t>(split.residual_param[r]));
+          operand.back()[r] = IndexOfOperand(static_cast<uint32_t>(split.residual_param[r]));
         } else {
           slot.back()[r] = FreeSlot(split.unknown->param_types[r], taken);
         }
@@ -65,7 +65,7 @@ struct Residuals {
   }
 
  private:
-  int32_t PlaceOfOperand(uint32_t param) {
+  int32_t IndexOfOperand(uint32_t param) {
     const auto at = std::find(operands.begin(), operands.end(), param);
     if (at == operands.end()) return operands.push_back(param), static_cast<int32_t>(operands.size()) - 1;
     return static_cast<int32_t>(at - operands.begin());

@@ -17,7 +17,7 @@ namespace ricci { inline namespace v0 { namespace control {
 struct Part {
   uint32_t from, n;
 };
-// Places in a list, in the order in which they are to be taken.
+// Positions in a list, in the order in which they are to be taken.
 using Order = std::vector<uint32_t>;
 
 // Consecutive parts of these sizes.

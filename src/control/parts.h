@@ -31,7 +31,7 @@ struct ScanParts {
         n_carry(static_cast<uint32_t>(trace::IntOf(attrs, "num_carry"))),    // exact: checked
         n_xs(static_cast<uint32_t>(n_in) - n_consts - n_carry),
         n_ys(body->n_results() - std::min(body->n_results(), n_carry)),
-        place(trace::StringOf(attrs, "place")) {}
+        run_in(trace::StringOf(attrs, "run_in")) {}
   explicit ScanParts(const ir::Equation& eqn) : ScanParts(eqn.attrs, eqn.operands.size()) {}
 
   const ir::Program* body;
@@ -39,7 +39,7 @@ struct ScanParts {
   bool reverse;
   int64_t unroll;
   uint32_t n_consts, n_carry, n_xs, n_ys;
-  std::string_view place;
+  std::string_view run_in;
 };
 
 struct WhileParts {
@@ -50,13 +50,13 @@ struct WhileParts {
         n_body(static_cast<uint32_t>(trace::IntOf(attrs, "body_nconsts"))),  // exact: checked
         n_carry(static_cast<uint32_t>(n_in) - n_cond - n_body),
         max_trips(trace::IntOf(attrs, "max_trips", -1)),
-        place(trace::StringOf(attrs, "place")) {}
+        run_in(trace::StringOf(attrs, "run_in")) {}
   explicit WhileParts(const ir::Equation& eqn) : WhileParts(eqn.attrs, eqn.operands.size()) {}
 
   const ir::Program *cond, *body;
   uint32_t n_cond, n_body, n_carry;
   int64_t max_trips;  // -1: not stated
-  std::string_view place;
+  std::string_view run_in;
 };
 
 inline std::span<ricci_program* const> Branches(AttrSpan attrs) {

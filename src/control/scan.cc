@@ -11,7 +11,7 @@ namespace {
 
 absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCounts("scan", h, {"num_consts", "num_carry"}));
-  RICCI_TRY(CheckPlace("scan", h));
+  RICCI_TRY(CheckRunIn("scan", h));
   const ScanParts s(h.attrs, h.op.n_in);
   if (s.length < 0) return base::InvalidArgument("scan: length ", s.length, " is negative");
   if (s.unroll < 1) return base::InvalidArgument("scan: unroll ", s.unroll, " must be positive");
@@ -173,7 +173,7 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("body", RICCI_ATTR_PROGRAM),
                                       Spec("num_consts", RICCI_ATTR_INT),
                                       Spec("num_carry", RICCI_ATTR_INT),
                                       Spec("unroll", RICCI_ATTR_INT, "1"),
-                                      Spec("place", RICCI_ATTR_STRING, "chosen by estimate")};
+                                      Spec("run_in", RICCI_ATTR_STRING, "chosen by estimate")};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -191,7 +191,7 @@ absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& 
   std::vector<ricci_attr> attrs = {trace::IntAttr("length", like.length), trace::BoolAttr("reverse", like.reverse),
                                    trace::IntAttr("num_consts", n_consts), trace::IntAttr("num_carry", n_carry),
                                    trace::IntAttr("unroll", like.unroll)};
-  if (!like.place.empty()) attrs.push_back(trace::StringAttr("place", like.place));
+  if (!like.run_in.empty()) attrs.push_back(trace::StringAttr("run_in", like.run_in));
   return EmitHolding(b, "scan", body, std::move(attrs), in);
 }
 

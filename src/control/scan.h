@@ -10,7 +10,7 @@ namespace ricci { inline namespace v0 { namespace control {
 // and no more copies of a large body than are worth their code. At least 1. What a scan computes does not depend on it.
 int64_t TripsPerIteration(const Program& body, int64_t length, int64_t unroll);
 
-// scan{body} with the trip count, direction and place of `like`.
+// scan{body} with the trip count, direction and run_in of `like`.
 absl::StatusOr<Vals> EmitScan(Builder& b, const ScanParts& like, const Program& body, uint32_t n_consts,
                               uint32_t n_carry, std::span<const Val> in);
 

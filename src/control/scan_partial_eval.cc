@@ -28,10 +28,10 @@ int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
 // The body of the loop that computes everything again: consts that are residuals, carry, slices that are residuals.
 // Residual r of `split` is parameter place_of[r].
 absl::StatusOr<ProgramRef> BodyAgain(Builder& b, const ScanParts& s, const transform::PartialEvalProgram& split,
-                                     std::span<const uint32_t> place_of, std::span<const TypeId> types) {
+                                     std::span<const uint32_t> param_of, std::span<const TypeId> types) {
   RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));
   Vals in;
-  for (uint32_t r = 0; r < split.n_residuals; ++r) in.push_back(nb->param(place_of[r]));
+  for (uint32_t r = 0; r < split.n_residuals; ++r) in.push_back(nb->param(param_of[r]));
   RICCI_ASSIGN(const Vals out, nb->Inline(*split.unknown, in));
   return nb->Finish(out);
 }
@@ -64,26 +64,26 @@ absl::Status ComputeTripsAgain(const StructuralOp& h, const ricci_partial_eval_a
   // From here on all is of the unknown half.
   Vals in;
   std::vector<TypeId> types;
-  std::vector<uint32_t> place_of(split.n_residuals, 0);
+  std::vector<uint32_t> param_of(split.n_residuals, 0);
   const auto add = [&](Val known, TypeId type) {
     types.push_back(type);
     in.push_back(kNone);
     return base::FromAbi(a.residual(a.split, known, &in.back()));
   };
   const auto add_residual = [&](uint32_t r, Val known) {
-    place_of[r] = static_cast<uint32_t>(in.size());
+    param_of[r] = static_cast<uint32_t>(in.size());
     return add(known, split.unknown->param_types[r]);
   };
   for (uint32_t r : consts) RICCI_TRY(add_residual(r, const_residuals[r]));
   for (uint32_t i = s.n_consts; i < s.n_consts + s.n_carry; ++i) RICCI_TRY(add(a.in[i], h.op.in_types[i]));
   for (uint32_t r = 0; r < split.n_residuals; ++r) {
     if (const_residuals[r] != kNone || !is_carry(split.residual_param[r])) continue;
-    place_of[r] = static_cast<uint32_t>(consts.size()) + static_cast<uint32_t>(split.residual_param[r]) - s.n_consts;
+    param_of[r] = static_cast<uint32_t>(consts.size()) + static_cast<uint32_t>(split.residual_param[r]) - s.n_consts;
   }
   for (uint32_t r : slices) {
     RICCI_TRY(add_residual(r, result_of[r] >= 0 ? known_out[result_of[r]] : a.in[split.residual_param[r]]));
   }
-  RICCI_ASSIGN(ProgramRef body, BodyAgain(ub, s, split, place_of, types));
+  RICCI_ASSIGN(ProgramRef body, BodyAgain(ub, s, split, param_of, types));
   RICCI_ASSIGN(const Vals again, EmitScan(ub, s, *body, static_cast<uint32_t>(consts.size()), s.n_carry, in));
   GiveAgain(h, a, known_out, again);
   return absl::OkStatus();

@@ -153,10 +153,10 @@ Mask IsBatched(const ricci_batch_args& a, uint32_t n_in) {
   return out;
 }
 
-absl::Status CheckPlace(std::string_view prim, const StructuralOp& h) {
-  const std::string_view place = h.text("place");
-  if (place.empty() || place == "kernel" || place == "plan") return absl::OkStatus();
-  return base::InvalidArgument(prim, ": place is `", place, "`; it must be kernel or plan, or left out");
+absl::Status CheckRunIn(std::string_view prim, const StructuralOp& h) {
+  const std::string_view run_in = h.text("run_in");
+  if (run_in.empty() || run_in == "kernel" || run_in == "plan") return absl::OkStatus();
+  return base::InvalidArgument(prim, ": run_in is `", run_in, "`; it must be kernel or plan, or left out");
 }
 
 bool MayFail(const prim::Row& row, std::span<const ricci_attr> attrs) {

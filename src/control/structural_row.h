@@ -142,8 +142,8 @@ inline std::span<const TypeId> ResultTypes(const Program& p) { return {p.result_
 // Checks that the integer attributes `names`, which count operands, are not negative and that their sum is at most the
 // number of operands. Only after that may they be used as 32-bit numbers.
 absl::Status CheckCounts(std::string_view prim, const StructuralOp& h, std::initializer_list<std::string_view> names);
-// Checks that `place`, where a loop runs, is `kernel`, `plan` or left out.
-absl::Status CheckPlace(std::string_view prim, const StructuralOp& h);
+// Checks that `run_in`, where a loop runs, is `kernel`, `plan` or left out.
+absl::Status CheckRunIn(std::string_view prim, const StructuralOp& h);
 
 // Emits `prim{body = p}` with more attributes.
 absl::StatusOr<Vals> EmitHolding(Builder& b, std::string_view prim, const Program& body, std::vector<ricci_attr> attrs,

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status Type(Builder& b, const StructuralOp& h) {
   RICCI_TRY(CheckCounts("while", h, {"cond_nconsts", "body_nconsts"}));
-  RICCI_TRY(CheckPlace("while", h));
+  RICCI_TRY(CheckRunIn("while", h));
   const WhileParts w(h.attrs, h.op.n_in);
   if (ir::FindAttr(h.attrs, "max_trips") != nullptr && w.max_trips < 0) {
     return base::InvalidArgument("while: max_trips ", w.max_trips, " must not be negative");
@@ -134,7 +134,7 @@ constexpr ricci_attr_spec kAttrs[] = {Spec("cond", RICCI_ATTR_PROGRAM),
                                       Spec("cond_nconsts", RICCI_ATTR_INT),
                                       Spec("body_nconsts", RICCI_ATTR_INT),
                                       Spec("max_trips", RICCI_ATTR_INT, "no bound"),
-                                      Spec("place", RICCI_ATTR_STRING, "chosen by estimate")};
+                                      Spec("run_in", RICCI_ATTR_STRING, "chosen by estimate")};
 constexpr ricci_lowering kLoops = Loops<Lower>();
 constexpr const ricci_lowering* kLowerings[] = {&kLoops};
 
@@ -152,7 +152,7 @@ absl::StatusOr<Vals> EmitWhile(Builder& b, const WhileParts& like, const Program
                                    trace::ProgramAttr("body", body, body_slot), trace::IntAttr("cond_nconsts", n_cond),
                                    trace::IntAttr("body_nconsts", n_body)};
   if (like.max_trips >= 0) attrs.push_back(trace::IntAttr("max_trips", like.max_trips));
-  if (!like.place.empty()) attrs.push_back(trace::StringAttr("place", like.place));
+  if (!like.run_in.empty()) attrs.push_back(trace::StringAttr("run_in", like.run_in));
   return b.Emit("while", attrs, in);
 }
 

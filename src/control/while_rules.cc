@@ -95,7 +95,7 @@ absl::StatusOr<ProgramRef> AsScan(Builder& b, const StructuralOp& h, const While
   std::vector<ricci_attr> scan_attrs = {trace::IntAttr("length", w.max_trips),
                                         trace::IntAttr("num_consts", w.n_cond + w.n_body),
                                         trace::IntAttr("num_carry", w.n_carry)};
-  if (!w.place.empty()) scan_attrs.push_back(trace::StringAttr("place", w.place));
+  if (!w.run_in.empty()) scan_attrs.push_back(trace::StringAttr("run_in", w.run_in));
   RICCI_ASSIGN(Vals out, EmitHolding(*outer, "scan", *body, std::move(scan_attrs), outer->params()));
   RICCI_TRY(CheckEnded(*outer, w, out));
   return outer->Finish(out);

@@ -102,10 +102,10 @@ class Writer {
     return primitive_numbers_.Of(id, [&] { return primitives_.Add(Number(Text(p.vocabulary()->PrimName(id)))); });
   }
 
-  // Place of the bytes in the section of constants, and their number. Those with equal bytes share a place.
+  // Offset of the bytes in the section of constants, and their number. Those with equal bytes share an offset.
   uint32_t Blob(const ir::ConstantData& data) {
     const std::string_view bytes(reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size());
-    for (const Place& known : placed_[data.hash]) {
+    for (const WrittenBlob& known : written_[data.hash]) {
       if (std::string_view(constants_).substr(known.offset, known.size) == bytes) return known.blob;
     }
     constants_.resize(Aligned(constants_.size()));
@@ -113,7 +113,7 @@ class Writer {
     w.Add(uint64_t{constants_.size()});
     w.Add(uint64_t{bytes.size()});
     const uint32_t blob = blobs_.Add(w.bytes());
-    placed_[data.hash].push_back({constants_.size(), bytes.size(), blob});
+    written_[data.hash].push_back({constants_.size(), bytes.size(), blob});
     constants_.append(bytes);
     return blob;
   }
@@ -179,7 +179,7 @@ class Writer {
     }
   }
 
-  struct Place {
+  struct WrittenBlob {
     size_t offset, size;
     uint32_t blob;
   };
@@ -187,7 +187,7 @@ class Writer {
   Numbers type_numbers_, location_numbers_, primitive_numbers_;
   std::string constants_;
   base::HashMap<const Program*, uint32_t> program_ids_;
-  base::HashMap<uint64_t, std::vector<Place>> placed_;  // by the hash of the bytes
+  base::HashMap<uint64_t, std::vector<WrittenBlob>> written_;  // by the hash of the bytes
 };
 
 }  // namespace

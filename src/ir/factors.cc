@@ -6,7 +6,7 @@ namespace ricci { inline namespace v0 { namespace ir {
 namespace {
 
 constexpr std::string_view kKinds[] = {"",   "sum", "prod",  "max", "min",    "and",
-                                       "or", "xor", "whole", "seq", "window", "place"};
+                                       "or", "xor", "whole", "seq", "window", "indexed"};
 static_assert(std::size(kKinds) == static_cast<size_t>(FactorKind::kCount));
 
 }  // namespace

@@ -33,7 +33,7 @@ enum class FactorKind : uint8_t {
   kWhole,
   kSeq,
   kWindow,
-  kPlace,
+  kIndexed,
   kCount
 };
 // The name in a text; empty for kParallel.
@@ -41,7 +41,7 @@ std::string_view NameOf(FactorKind kind);
 // Whether the results of two parts are combined element by element.
 inline bool IsReduced(FactorKind kind) { return kind >= FactorKind::kSum && kind <= FactorKind::kXor; }
 // Whether points along the factor are in the results and do not need each other.
-inline bool IsIndependent(FactorKind kind) { return kind == FactorKind::kParallel || kind == FactorKind::kPlace; }
+inline bool IsIndependent(FactorKind kind) { return kind == FactorKind::kParallel || kind == FactorKind::kIndexed; }
 
 struct Factor {
   FactorKind kind = FactorKind::kParallel;

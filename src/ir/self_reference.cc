@@ -53,9 +53,9 @@ bool RefersOutward(const Equation& e) {
 
 absl::Status EachSelf(const Program& held, PrimId prim,
                       const std::function<absl::Status(const Program&, const Equation&)>& see) {
-  using Place = std::pair<const Program*, int64_t>;  // a program, and the level that the holder of `held` has there
-  std::vector<Place> stack;
-  base::HashSet<Place> seen;
+  using Visit = std::pair<const Program*, int64_t>;  // a program, and the level that the holder of `held` has there
+  std::vector<Visit> stack;
+  base::HashSet<Visit> seen;
   const auto enter = [&](const Program* p, int64_t level) {
     if (OutwardLevel(*p, prim) >= level && seen.insert({p, level}).second) stack.push_back({p, level});
   };

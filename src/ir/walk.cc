@@ -33,7 +33,7 @@ std::vector<Statement> Statements(const Program& p) {
     while (e.n_results != 0 && c < p.constants.size() && p.constants[c].value < e.first_result) {
       out.push_back({&p.constants[c++], nullptr});
     }
-    // An equation without results has no value that places it: the constants that it uses come before it.
+    // An equation without results has no value that orders it: the constants that it uses come before it.
     for (ValueId v : e.operands) {
       while (c < p.constants.size() && p.constants[c].value <= v && p.constant(v) != nullptr) {
         out.push_back({&p.constants[c++], nullptr});

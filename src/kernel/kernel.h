@@ -90,7 +90,7 @@ struct PlanFacts {
   std::vector<types::ArrayType> inputs, outputs;  // of the program
   std::span<const uint8_t> donate;                // per input, or empty
   std::span<const int32_t> output_alias;          // per output the donated input whose memory it takes, or -1; or empty
-  bool placed = false;                            // buffers of the arena have offsets
+  bool has_offsets = false;                       // buffers of the arena have offsets
 };
 // verify_plan.cc: the form of the tables, then all below. Log-linear in the plan and its kernels.
 absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts);

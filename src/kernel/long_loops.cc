@@ -21,12 +21,12 @@ int64_t FirstOf(const ricci_inst* insts, const ricci_inst& loop) {
 
 }  // namespace
 
-std::vector<uint64_t> PlacesOfLongLoops(const Kernel& k) {
-  std::vector<uint64_t> places;
+std::vector<uint64_t> LocationsOfLongLoops(const Kernel& k) {
+  std::vector<uint64_t> locations;
   for (size_t i = 0; i < k.locations.size(); ++i) {
-    if (IsLong(k.insts.data(), k.insts[i])) places.push_back(k.locations[i]);
+    if (IsLong(k.insts.data(), k.insts[i])) locations.push_back(k.locations[i]);
   }
-  return places;
+  return locations;
 }
 
 std::vector<LongLoop> LongLoopsOf(const ricci_kernel_table& k) {

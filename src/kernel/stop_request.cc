@@ -28,7 +28,7 @@ uint32_t StopRequest::Code() const {
   return HasPassed(deadline_ns) ? RICCI_DEADLINE_EXCEEDED : 0;
 }
 
-absl::Status StopRequest::Look() const {
+absl::Status StopRequest::Poll() const {
   switch (Code()) {
     case RICCI_CANCELLED:
       return absl::CancelledError("ref: run cancelled by the host");

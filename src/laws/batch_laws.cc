@@ -30,7 +30,7 @@ Axes AxesAt(const std::vector<Type>& types, int position, uint32_t chosen = ~0u)
 }
 
 // The position of element `at` of one lane in an array whose batch is dimension `axis`; `one` is the type of the lane.
-size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
+size_t FlatPosition(const Type& one, int32_t axis, size_t at, int64_t lane) {
   int64_t inner = one.parts();
   for (uint32_t d = static_cast<uint32_t>(axis); d < one.rank; ++d) inner *= one.dims[d];
   const auto i = static_cast<int64_t>(at);
@@ -39,7 +39,7 @@ size_t Place(const Type& one, int32_t axis, size_t at, int64_t lane) {
 Numbers Lane(const Numbers& all, const Type& one, int32_t axis, int64_t lane) {
   if (axis < 0) return all;
   Numbers out(one.numbers());
-  for (size_t i = 0; i < out.size(); ++i) out[i] = all[Place(one, axis, i, lane)];
+  for (size_t i = 0; i < out.size(); ++i) out[i] = all[FlatPosition(one, axis, i, lane)];
   return out;
 }
 

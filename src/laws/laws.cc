@@ -6,7 +6,7 @@ namespace ricci { inline namespace v0 { namespace laws {
 namespace {
 
 // What a row says of its rules is checked once (row_rules), what it says of its operation on each example. Text,
-// written results, factors, places, the optimized form and devices are checked wherever a program is made or run
+// written results, factors, view maps, the optimized form and devices are checked wherever a program is made or run
 // (Trial); the law of the device only adds the program itself.
 absl::Status Elsewhere(Trial&) { return absl::OkStatus(); }
 
@@ -15,7 +15,7 @@ constexpr Law kLaws[] = {
     {"text", 0, false, Elsewhere},
     {"written", 0, false, Elsewhere},
     {"factors", 0, false, Elsewhere},
-    {"places", 0, false, Elsewhere},
+    {"view_maps", 0, false, Elsewhere},
     {"optimized", 0, false, Elsewhere},
     {"device", 0, false, CheckProgram},
     {"jvp", 1, false, CheckJvp},

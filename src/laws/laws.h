@@ -16,7 +16,7 @@ enum class LawId : uint8_t {
   kText,
   kWritten,
   kFactors,
-  kPlaces,
+  kViewMaps,
   kOptimized,
   kDevice,
   kJvp,

@@ -64,11 +64,11 @@ Bytes Taken(const Type& t, const Bytes& from, const std::vector<uint32_t>& dims,
   Bytes out(static_cast<size_t>(n) * size);
   std::vector<int64_t> at(t.rank, 0);
   for (int64_t i = 0; i < n; ++i) {
-    int64_t place = 0;
+    int64_t position = 0;
     for (uint32_t d = 0; d < t.rank; ++d) {
-      place = place * t.dims[d] + (taken[d] != 0 ? points[static_cast<size_t>(at[d])] : at[d]);
+      position = position * t.dims[d] + (taken[d] != 0 ? points[static_cast<size_t>(at[d])] : at[d]);
     }
-    std::memcpy(out.data() + static_cast<size_t>(i) * size, from.data() + static_cast<size_t>(place) * size, size);
+    std::memcpy(out.data() + static_cast<size_t>(i) * size, from.data() + static_cast<size_t>(position) * size, size);
     for (uint32_t d = t.rank; d-- > 0 && ++at[d] == shape[d];) at[d] = 0;
   }
   return out;

@@ -26,15 +26,15 @@ class BoundMemory {
     ricci_device_desc desc{};
     desc.hdr.size = sizeof desc;
     ricci_device_info(device_, &desc);
-    void* place = DataOf(bytes_);
+    void* data = DataOf(bytes_);
     if (desc.host_memory == 0) {
       ricci_array* array = nullptr;
-      RICCI_TRY(base::FromAbi(ricci_array_from_host(device_, type_, place, nullptr, &array)));
+      RICCI_TRY(base::FromAbi(ricci_array_from_host(device_, type_, data, nullptr, &array)));
       array_ = {array, ricci_array_release};
       RICCI_TRY(base::FromAbi(ricci_array_wait(array)));
-      place = ricci_array_device_data(array);
+      data = ricci_array_device_data(array);
     }
-    return base::FromAbi(ricci_call_bind(call, slot, place, bytes_.size()));
+    return base::FromAbi(ricci_call_bind(call, slot, data, bytes_.size()));
   }
   absl::Status ReadBack() {
     if (array_ == nullptr) return absl::OkStatus();
@@ -250,7 +250,7 @@ absl::StatusOr<RunnableRef> Runnable::Batch(const std::vector<int32_t>& in_axes,
   const RuleWatch watch = Watch();
   const transform::Mask all(results().size(), 1);
   auto made = transform::BatchAt(*ir::FromAbi(program()), in_axes, size, /*axis_name=*/"", all);
-  if (!made.ok()) return base::FromAbi(base::ToAbi(made.status()));  // with primitive and place, as users see it
+  if (!made.ok()) return base::FromAbi(base::ToAbi(made.status()));  // with primitive and location, as users see it
   return Of(ctx_, ir::Abi(made->program.Detach()), watch.Since(used_));
 }
 

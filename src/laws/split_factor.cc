@@ -228,7 +228,7 @@ class Splitter {
     if (IsReduced(kind())) return CheckReduced();
     RICCI_TRY(CheckNothingBetter());
     if (kind() == FactorKind::kSeq) return CheckSeq();
-    if (kind() == FactorKind::kPlace) return CheckIndependent("is ");
+    if (kind() == FactorKind::kIndexed) return CheckIndependent("is ");
     return kind() == FactorKind::kWindow ? CheckWindow() : absl::OkStatus();
   }
 

@@ -6,8 +6,8 @@
 //   reduced    (sum, max, ...) the results of the parts do not combine to those of the whole
 //   seq        neither half of the results can be computed without the other half of the operands
 //   window     one end of the results needs the other end of an operand; examples are larger than the window
-//   place      points need each other
-// and for whole, seq, window and place that the factor is parallel or reduced after all: such a text costs speed and
+//   indexed    points need each other
+// and for whole, seq, window and indexed that the factor is parallel or reduced after all: such a text costs speed and
 // nothing else would ever show it, so it is an error. That a `whole` factor is really `seq` is never reported: a first
 // part that needs nothing else is not yet a state from which to continue (a scatter that drops what is out of range has
 // such a part).

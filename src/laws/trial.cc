@@ -51,7 +51,7 @@ absl::Status OnDevice(ricci_device* d, const absl::Status& s) {
 absl::StatusOr<Trial> Trial::Of(ricci_ctx* ctx, const Example& example, std::string_view device, Findings& findings) {
   Trial t(ctx, example, findings);
   t.factors_ = FactorLaw(ctx, example.program.get());
-  t.places_ = PlaceLaw(ctx, example.program.get());
+  t.view_maps_ = ViewMapLaw(ctx, example.program.get());
   RICCI_ASSIGN(t.f_, Runnable::Of(ctx, ricci_program_retain(example.program.get())));
   t.ref_ = ricci_device_find(ctx, "ref", 3);
   for (uint32_t i = 0; i < ricci_device_count(ctx); ++i) {
@@ -142,7 +142,8 @@ Numbers SpecialsOf(Points points, const Type& t, Range range) {
 
 }  // namespace
 
-// Half of the elements become special ones, or equal to the first or, at the same place, to one of the operand before.
+// Half of the elements become special ones, or equal to the first or, at the same position, to one of the operand
+// before.
 bool Trial::MakeSpecial(Points points, size_t param, Arrays& x) {
   const Type& type = f_->params()[param];
   const Numbers specials = SpecialsOf(points, type, RangeOf(param));
@@ -205,10 +206,10 @@ void Trial::CheckOnce(LawId law, Runnable& p, const Arrays& inputs) {
     NoteOf(LawId::kWritten, law, p.CheckWritten(how, inputs), p.used());
   }
   NoteOf(LawId::kFactors, law, factors_.Check(ref_, p, DrawsFor(p, inputs)), p.used());
-  const absl::StatusOr<bool> placed = places_.Check(ref_, p, inputs);
-  NoteOf(LawId::kPlaces, law, placed.status(), p.used());
+  const absl::StatusOr<bool> mapped = view_maps_.Check(ref_, p, inputs);
+  NoteOf(LawId::kViewMaps, law, mapped.status(), p.used());
   for (LawId one : {LawId::kText, LawId::kWritten, LawId::kFactors}) Count(one);
-  if (!placed.ok() || *placed) Count(LawId::kPlaces);
+  if (!mapped.ok() || *mapped) Count(LawId::kViewMaps);
 }
 
 absl::Status Trial::CompareAll(LawId law, const Runnable& p, const absl::StatusOr<Arrays>& got, const Arrays& want,

@@ -1,7 +1,7 @@
 // Trial: one example under examination. It draws operands, runs programs in every form and compares the results.
 //
 // Running a program checks more than the law that asks for it: its text, that its results are written, its factors and
-// places, its optimized form, and other devices. Failures there are noted under those laws and do not end the law in
+// view maps, its optimized form, and other devices. Failures there are noted under those laws and do not end the law in
 // progress.
 //
 // The first run on each device is done twice, into memory filled with two different patterns: elements that then differ
@@ -16,8 +16,8 @@
 #include "laws/example.h"
 #include "laws/factor_law.h"
 #include "laws/laws.h"
-#include "laws/place_law.h"
 #include "laws/runnable.h"
+#include "laws/view_map_law.h"
 
 namespace ricci { inline namespace v0 { namespace laws {
 
@@ -103,7 +103,7 @@ class Trial {
   RunnableRef f_;
   Arrays x_;
   FactorLaw factors_;
-  PlaceLaw places_;
+  ViewMapLaw view_maps_;
   RulesUsed used_;  // by the programs that the law in progress has run
 };
 

@@ -60,7 +60,7 @@ struct PlanStage {
   std::string_view name;
   absl::Status (*run)(const Options&, Lowered&);
   Need need = Need::kOptional;
-  bool places = false;  // gives the buffers of the arena their offsets
+  bool assigns_offsets = false;  // gives the buffers of the arena their offsets
 };
 constexpr PlanStage kPlanStages[] = {
     // From here on programs are replaced by kernels and a plan over buffers.
@@ -70,7 +70,7 @@ constexpr PlanStage kPlanStages[] = {
     {"in_place", ShareInPlace},
     // From here on every kernel has a different name, by which backends know it.
     {"merge_kernels", MergeKernels, Need::kAlways},
-    {"buffers", PlanBuffers, Need::kAlways, /*places=*/true},
+    {"buffers", PlanBuffers, Need::kAlways, /*assigns_offsets=*/true},
 };
 
 constexpr size_t kProgramCount = std::size(kProgramStages), kCount = kProgramCount + std::size(kPlanStages);
@@ -144,14 +144,14 @@ absl::Status RunProgramStages(const ir::Program& f, const Options& options, size
 }
 
 absl::Status RunPlanStages(const Options& options, Lowered& out) {
-  bool placed = false;
+  bool has_offsets = false;
   for (size_t i = kProgramCount; i < kCount; ++i) {
     RICCI_TRY(Progress(options, i));
     if (!Runs(options, i)) continue;
     const PlanStage& stage = kPlanStages[i - kProgramCount];
     RICCI_TRY(stage.run(options, out));
-    placed |= stage.places;
-    RICCI_TRY(CheckPlan(stage.name, options, out, placed));
+    has_offsets |= stage.assigns_offsets;
+    RICCI_TRY(CheckPlan(stage.name, options, out, has_offsets));
     Offer(options, stage.name, [&] { return PlanText(out); });
   }
   return absl::OkStatus();

@@ -35,14 +35,14 @@ absl::Status CheckProgram(std::string_view stage, const ir::Program& given, cons
   return AfterStage(stage, SameSignature(given, now));
 }
 
-absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool placed) {
+absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool has_offsets) {
   const ir::Program& f = *lowered.optimized;
   kernel::PlanFacts facts;
   for (uint32_t i = 0; i < f.n_params(); ++i) facts.inputs.push_back(f.type(i));
   for (ir::ValueId r : f.results) facts.outputs.push_back(f.type(r));
   facts.donate = options.donate;
   facts.output_alias = lowered.output_alias;
-  facts.placed = placed;
+  facts.has_offsets = has_offsets;
   return AfterStage(stage, kernel::VerifyPlan(lowered.plan, lowered.kernels, facts));
 }
 

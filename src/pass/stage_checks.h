@@ -8,8 +8,8 @@ namespace ricci { inline namespace v0 { namespace pass {
 
 // `now` is well-formed and has the parameter and result types of `given`.
 absl::Status CheckProgram(std::string_view stage, const ir::Program& given, const ir::Program& now);
-// The plan of `lowered` can be run: see kernel::VerifyPlan. `placed`: its buffers have offsets in the arena.
-absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool placed);
+// The plan of `lowered` can be run: see kernel::VerifyPlan. `has_offsets`: its buffers have offsets in the arena.
+absl::Status CheckPlan(std::string_view stage, const Options& options, const Lowered& lowered, bool has_offsets);
 
 }}}  // namespace ricci::v0::pass
 #endif

@@ -12,7 +12,7 @@ namespace ricci { inline namespace v0 { namespace prim {
 std::string NameOfRule(const Row& row, std::string_view rule);
 // INVALID_ARGUMENT: what a rule did against the contract, for example `slot 0 is not filled`.
 absl::Status Violation(const Row& row, std::string_view rule, std::string_view what);
-// `status`, a failure that a rule returned, with the name of the rule: for rules whose caller has no place to name.
+// `status`, a failure that a rule returned, with the name of the rule: for rules whose caller has no location to name.
 absl::Status Named(const Row& row, std::string_view rule, absl::Status status);
 // OK if the row still has `n` lowerings, which transforms and kernels refer to while they call its rules.
 absl::Status CheckLowerings(const Row& row, std::string_view rule, size_t n);

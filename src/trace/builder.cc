@@ -15,12 +15,12 @@ using base::View;
 // Renumbers the values: parameters come first, in the order `order` (of parameter numbers), then all others in their
 // old order.
 void OrderParams(Program& p, std::span<const uint32_t> order) {
-  std::vector<uint32_t> place(p.n_params());
-  for (uint32_t i = 0; i < place.size(); ++i) place[order.empty() ? i : order[i]] = i;
+  std::vector<uint32_t> position(p.n_params());
+  for (uint32_t i = 0; i < position.size(); ++i) position[order.empty() ? i : order[i]] = i;
   std::vector<ir::ValueId> to(p.values.size());
   ir::ValueId others = p.n_params();
   for (ir::ValueId v = 0; v < to.size(); ++v) {
-    to[v] = p.values[v].kind == ir::ValueKind::kParam ? place[p.values[v].index] : others++;
+    to[v] = p.values[v].kind == ir::ValueKind::kParam ? position[p.values[v].index] : others++;
   }
   const base::Vec<ir::Value> old = p.values;
   for (ir::ValueId v = 0; v < to.size(); ++v) p.values[to[v]] = old[v];

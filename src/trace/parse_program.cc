@@ -107,11 +107,11 @@ class Reader {
     std::vector<const TextAttr*> order;
     for (const TextAttr& a : s.attrs) order.push_back(&a);
     const auto& specs = registry_.Get(around_.back().prim).attr_specs;
-    const auto place = [&](const TextAttr* a) {
+    const auto position = [&](const TextAttr* a) {
       return std::ranges::find(specs, a->name, [](const ricci_attr_spec& spec) { return View(spec.name); }) -
              specs.begin();
     };
-    std::ranges::stable_sort(order, {}, place);
+    std::ranges::stable_sort(order, {}, position);
     for (const TextAttr* a : order) {
       for (const auto& nested : a->programs) {
         RICCI_ASSIGN(ProgramRef p, Program(*nested, b.depth() + 1));

@@ -21,7 +21,7 @@ absl::StatusOr<Val> ReduceAll(Builder& b, Val x);
 absl::StatusOr<Val> BroadcastInDim(Builder& b, Val x, std::span<const int64_t> shape, std::span<const int64_t> dims);
 // A new leading dimension of `size`, every slice x.
 absl::StatusOr<Val> BroadcastLeading(Builder& b, Val x, int64_t size);
-// Moves dimension `from` to place `to`.
+// Moves dimension `from` to position `to`.
 absl::StatusOr<Val> MoveAxis(Builder& b, Val x, int64_t from, int64_t to);
 // Elementwise `pred ? on_true : on_false`; pred is bool of that shape or a scalar.
 absl::StatusOr<Val> Select(Builder& b, Val pred, Val on_true, Val on_false);

@@ -104,9 +104,9 @@ absl::StatusOr<ir::ProgramRef> Grad(const ir::Program& f, std::span<const uint32
   Vals out;
   if (with_value) out.assign(forward.begin(), forward.begin() + f.n_results());
   for (uint32_t a : argnums) {
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < a; ++i) place += wanted[i];
-    out.push_back(gradients[place]);
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < a; ++i) position += wanted[i];
+    out.push_back(gradients[position]);
   }
   return FinishLive(*b, out);  // without what only the value needs
 }

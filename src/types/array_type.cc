@@ -9,8 +9,8 @@
 namespace ricci { inline namespace v0 { namespace types {
 namespace {
 
-// The chunk of entry `id` and its place in it: chunk k starts at kFirst * (2^k - 1).
-std::pair<uint32_t, uint32_t> Place(uint32_t id, uint32_t first) {
+// The chunk of entry `id` and its position in it: chunk k starts at kFirst * (2^k - 1).
+std::pair<uint32_t, uint32_t> PositionOf(uint32_t id, uint32_t first) {
   const uint32_t chunk = std::bit_width(id / first + 1) - 1;
   return {chunk, id - first * ((1u << chunk) - 1)};
 }
@@ -46,7 +46,7 @@ TypeTable::~TypeTable() {
 }
 
 const ArrayType* TypeTable::Slot(TypeId id) const {
-  const auto [chunk, at] = Place(id, kFirst);
+  const auto [chunk, at] = PositionOf(id, kFirst);
   return chunks_[chunk].load(std::memory_order_acquire) + at;
 }
 
@@ -63,7 +63,7 @@ absl::StatusOr<TypeId> TypeTable::Intern(uint32_t dtype, std::span<const int64_t
       return id;
   }
   const TypeId id = size_.load(std::memory_order_relaxed);
-  const auto [chunk, at] = Place(id, kFirst);
+  const auto [chunk, at] = PositionOf(id, kFirst);
   if (chunk >= chunks_.size()) return absl::ResourceExhaustedError("type: too many distinct types");
   if (chunks_[chunk] == nullptr) {
     chunks_[chunk] =

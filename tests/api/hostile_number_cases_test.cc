@@ -57,7 +57,7 @@ std::vector<HostileCase> Dimensions() {
   return out;
 }
 
-std::vector<HostileCase> Places() {
+std::vector<HostileCase> ViewMaps() {
   struct Wrong {
     std::string name;
     int64_t first, limit, from, shift;
@@ -75,12 +75,12 @@ std::vector<HostileCase> Places() {
                        {"all_are_the_smallest", INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN}};
   std::vector<HostileCase> out;
   for (const Wrong& w : all) {
-    out.push_back(RuleThat("place", w.name,
-                           {Rule("place"), "impossible place for elements of operand 0, f32[4], in f32[4]"},
+    out.push_back(RuleThat("view_map", w.name,
+                           {Rule("view_map"), "impossible map for elements of operand 0, f32[4], in f32[4]"},
                            [=](const RuleCall& c) -> ricci_status* {
-                             c.place->known = 1;
-                             c.place->first[0] = w.first, c.place->limit[0] = w.limit;
-                             c.place->from[0] = w.from, c.place->shift[0] = w.shift;
+                             c.view_map->known = 1;
+                             c.view_map->first[0] = w.first, c.view_map->limit[0] = w.limit;
+                             c.view_map->from[0] = w.from, c.view_map->shift[0] = w.shift;
                              return nullptr;
                            }));
   }
@@ -365,7 +365,8 @@ std::vector<HostileCase> AllNumbers() {
       LyingShape("3", {3}, {Rule("scalar"), "operand 0 is f32[4] and the result f32[3]"}),
       LyingShape("none", {}, {Rule("scalar"), "operand 0 is f32[4] and the result f32[]"}),
       LyingShape("2_2", {2, 2}, {Rule("scalar"), "operand 0 is f32[4] and the result f32[2,2]"})};
-  for (auto part : {Types, Dimensions, Places, FactorTexts, Elements, Stores, Blocks, Calls, Sources, Registrations}) {
+  for (auto part :
+       {Types, Dimensions, ViewMaps, FactorTexts, Elements, Stores, Blocks, Calls, Sources, Registrations}) {
     for (HostileCase& c : part()) out.push_back(std::move(c));
   }
   return Named(std::move(out));

@@ -162,10 +162,10 @@ TEST_F(HostileRows, SizesOfElements) {
   ASSERT_EQ(row->n_attr_specs, 2u);
   EXPECT_EQ(std::string(row->attr_specs[1].name.ptr, row->attr_specs[1].name.len), "second");
   EXPECT_EQ(row->attr_specs[1].kind, static_cast<uint32_t>(RICCI_ATTR_FLOAT));
-  EXPECT_TRUE(RICCI_HAS(row, place));
+  EXPECT_TRUE(RICCI_HAS(row, view_map));
   ricci_prim_def older = *row;
-  older.hdr.size = offsetof(ricci_prim_def, place);
-  EXPECT_FALSE(RICCI_HAS(&older, place));
+  older.hdr.size = offsetof(ricci_prim_def, view_map);
+  EXPECT_FALSE(RICCI_HAS(&older, view_map));
   EXPECT_TRUE(RICCI_HAS(&older, examples));
 }
 

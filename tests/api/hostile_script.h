@@ -21,7 +21,7 @@ struct RuleCall {
   ricci_kernel_builder* k = nullptr;
   const ricci_sval *loaded = nullptr, *index = nullptr;
   ricci_sval* element = nullptr;
-  ricci_place* place = nullptr;
+  ricci_view_map* view_map = nullptr;
   ricci_library_plan* plan = nullptr;
   const ricci_source_args* source = nullptr;
   void* sink = nullptr;
@@ -53,7 +53,7 @@ inline const Script& Of(void* self) { return *static_cast<const Script*>(self); 
 // Each rule of a row, and each callback of its lowerings.
 inline const std::vector<std::string>& AllRules() {
   static const std::vector<std::string> rules = {
-      "abstract_eval", "jvp",       "transpose", "batch",  "partial_eval", "dce",   "simplify", "contract", "place",
+      "abstract_eval", "jvp",       "transpose", "batch",  "partial_eval", "dce",   "simplify", "contract", "view_map",
       "factors_of",    "decompose", "match",     "scalar", "index",        "loops", "plan",     "launch",   "source"};
   return rules;
 }

@@ -36,9 +36,9 @@ void SetProgramRule(Script& s, const std::string& rule) {
   } else if (rule == "contract") {
     s.def.contract = [](void* self, ricci_builder* b, const ricci_op* op, const ricci_val* in, const uint8_t*,
                         ricci_val* out) { return Of(self).Do({.op = op, .b = b, .in = in, .out = out}); };
-  } else if (rule == "place") {
-    s.def.place = [](void* self, const ricci_op* op, uint32_t, ricci_place* out) {
-      return Of(self).Do({.op = op, .place = out});
+  } else if (rule == "view_map") {
+    s.def.view_map = [](void* self, const ricci_op* op, uint32_t, ricci_view_map* out) {
+      return Of(self).Do({.op = op, .view_map = out});
     };
   } else if (rule == "factors_of") {
     s.def.factors_of = [](void* self, const ricci_op* op, void* sink, void (*write)(void*, const char*, size_t)) {
@@ -175,7 +175,7 @@ ricci_status* Applied(HostileCases& t, const std::string& rule, const ricci_prog
     if (ricci_status* failed = AddOdd(t.context(), &odd)) return failed;
     return CompileFor(odd, f);
   }
-  if (rule == "place" || rule == "factors_of") return ricci_check_program(f, nullptr, nullptr);
+  if (rule == "view_map" || rule == "factors_of") return ricci_check_program(f, nullptr, nullptr);
   return s;
 }
 
@@ -236,9 +236,9 @@ ricci_status* AsItMust(const RuleCall& c) {
     s.text = s.entry = Str("text");
     return c.source->give(c.source->sink, &s);
   }
-  if (c.place != nullptr) {
-    c.place->known = 1;
-    c.place->from[0] = 0;
+  if (c.view_map != nullptr) {
+    c.view_map->known = 1;
+    c.view_map->from[0] = 0;
   }
   return nullptr;
 }

@@ -184,15 +184,15 @@ TEST(Cancel, EndsARunInFunctionsOfFunctions) {
 }
 
 // The text of the code shows that a long loop runs as blocks of trips.
-TEST(Cancel, OnlyLongLoopsLook) {
+TEST(Cancel, OnlyLongLoopsPoll) {
   ProgramRunner r;
-  const auto looks = [&](const std::string& trips) {
+  const auto polls = [&](const std::string& trips) {
     const Program f =
         r.Parse("program f(%x: f64[]) { %y: f64[] = " + Long(trips, "%b: f64[] = sin(%a)") + " return %y }");
     return r.Dump(f, "native", "cpu").find("ricci_cpu_stopped") != std::string::npos;
   };
-  EXPECT_FALSE(looks("1000"));
-  EXPECT_TRUE(looks("10000"));
+  EXPECT_FALSE(polls("1000"));
+  EXPECT_TRUE(polls("10000"));
 }
 
 // Counts to the argument, alone and in lanes that end one after another.
@@ -227,7 +227,7 @@ TEST(Cancel, TheSameCodeRunsAgain) {
 }
 
 // Bits are the same whether or not the host can end the run: blocks of trips are always there, and values in registers
-// survive a look.
+// survive a poll.
 TEST(Cancel, AWatchedRunGivesTheSameBits) {
   const std::string turns =
       "scan(%x, %x, %x) length=5000 num_consts=0 num_carry=3 body=program(%a: T, %b: T, %c: T) {"

@@ -16,13 +16,13 @@ using cpu::GemmType;
 using cpu::PlaneLayout;
 using cpu::PlaneWindow;
 
-// Arrays [images][elements], [features][images of a run, or others][places], row-major, of small integers.
+// Arrays [images][elements], [features][images of a run, or others][positions], row-major, of small integers.
 struct Case {
   PlaneWindow window;
   int64_t run, others, features;
   bool map;
 
-  // Is there an element that place i of the run and place j of the other side meet?
+  // Is there an element that position i of the run and position j of the other side meet?
   std::optional<int64_t> Element(int64_t i, int64_t j) const {
     const int64_t at = i * window.step + j * window.other_step - window.low;
     if (at % window.dilation != 0 || at < 0 || at / window.dilation >= window.elements) return {};
@@ -42,8 +42,8 @@ struct Arrays {
     for (size_t i = 0; i < rhs.size(); ++i) rhs[i] = static_cast<T>(static_cast<int>(i * 104729 % 13) - 6);
   }
 
-  // lhs is [others][run][elements]; rhs and out are [features][others][other side] and [features][run][run's places],
-  // or the reverse.
+  // lhs is [others][run][elements]; rhs and out are [features][others][other side] and [features][run][run's
+  // positions], or the reverse.
   void FindSums() {
     for (int64_t f = 0; f < c.features; ++f) {
       for (int64_t o = 0; o < c.others; ++o) {
@@ -68,7 +68,7 @@ struct Arrays {
   std::vector<T> lhs, rhs, out, want;
 };
 
-// Runs all chunks of `chunk` places.
+// Runs all chunks of `chunk` positions.
 template <typename T>
 void RunTiles(const Case& c, Arrays<T>& a, int64_t chunk, const InstructionSet& set) {
   PlaneLayout layout;
@@ -80,8 +80,8 @@ void RunTiles(const Case& c, Arrays<T>& a, int64_t chunk, const InstructionSet& 
       mask(distance + 2 * cpu::kPlaneSlack),
       sums((c.features + cpu::kPlaneRows) * (distance + c.others * c.window.others + 2 * cpu::kPlaneSlack));
   const bool direct = c.map && layout.dims[0].phases == 1 && c.features % 2 == 1;  // each way is tried
-  std::vector<int64_t> places(static_cast<size_t>(c.window.others));
-  std::iota(places.begin(), places.end(), 0);
+  std::vector<int64_t> positions(static_cast<size_t>(c.window.others));
+  std::iota(positions.begin(), positions.end(), 0);
   for (int64_t i = 0; i < layout.chunks; ++i) {
     const std::vector<cpu::PlaneLine> lines = layout.ArrayLines(i, distance);
     std::vector<PlaneLayout::Phase> phases;
@@ -117,7 +117,7 @@ void RunTiles(const Case& c, Arrays<T>& a, int64_t chunk, const InstructionSet& 
     t.features = c.features;
     (c.map ? t.feature_rhs : t.feature_out) = c.others * c.window.others;
     (c.map ? t.feature_out : t.feature_rhs) = c.run * c.window.run;
-    t.sums_out = places.data(), t.n_sums = c.window.others, t.others_out = c.window.others;
+    t.sums_out = positions.data(), t.n_sums = c.window.others, t.others_out = c.window.others;
     t.first = i == 0, t.last = i + 1 == layout.chunks;
     set.planes(t, {planes.data(), rhs.data(), mask.data(), sums.data()});
   }
@@ -168,7 +168,7 @@ TEST(PlaneTile, AllWindowsOfOneDimension) {
   }
 }
 
-// What no place of the window meets adds nothing, not even NaN; it lies beside what is met.
+// What no position of the window meets adds nothing, not even NaN; it lies beside what is met.
 TEST(PlaneTile, WhatIsNotMetMayBeInfinite) {
   for (const InstructionSet& set : InstructionSets()) {
     for (const bool map : {false, true}) {

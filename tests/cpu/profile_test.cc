@@ -131,7 +131,7 @@ TEST(Profile, LibraryCallsHaveTheNameOfTheirPrimitiveAndTheirTasks) {
 TEST(Profile, LoopsReportEachTrip) {
   ProgramRunner r;
   const Program f = r.Parse(
-      "program f(%x: f32[300,300]) { %y: f32[300,300] = scan(%x) length=5 num_consts=0 num_carry=1 place=\"plan\""
+      "program f(%x: f32[300,300]) { %y: f32[300,300] = scan(%x) length=5 num_consts=0 num_carry=1 run_in=\"plan\""
       " body=program(%a: f32[300,300]) { %t: f32[300,300] = transpose(%a) permutation=[1,0]"
       "  %b: f32[300,300] = add(%a, %t)  return %b }  return %y }");
   for (const std::string& device : r.Devices()) {

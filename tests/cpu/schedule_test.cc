@@ -85,14 +85,14 @@ TEST(Schedule, LoopsRunWhereTheyAreCheaper) {
   ProgramRunner r;
   EXPECT_EQ(Chosen(r, MatrixLoop(3)), "kernel");
   EXPECT_EQ(Chosen(r, MatrixLoop(24)), "plan");
-  for (const std::string place : {"kernel", "plan"}) {
-    const Program f = r.Parse(MatrixLoop(8, " place=\"" + place + "\""));
+  for (const std::string run_in : {"kernel", "plan"}) {
+    const Program f = r.Parse(MatrixLoop(8, " run_in=\"" + run_in + "\""));
     const std::string plan = r.Dump(f, "plan", "cpu");
-    EXPECT_EQ(plan.find("while") == std::string::npos, place == "kernel") << plan;
+    EXPECT_EQ(plan.find("while") == std::string::npos, run_in == "kernel") << plan;
     r.RunEverywhere(f, {Numbers(64, 0.1), Numbers(64, 0.2)}, 1e-5);
   }
-  const std::string message = r.ParseError(MatrixLoop(8, " place=\"moon\""));
-  EXPECT_NE(message.find("scan: place is `moon`; it must be kernel or plan, or left out"), std::string::npos)
+  const std::string message = r.ParseError(MatrixLoop(8, " run_in=\"moon\""));
+  EXPECT_NE(message.find("scan: run_in is `moon`; it must be kernel or plan, or left out"), std::string::npos)
       << message;
 }
 

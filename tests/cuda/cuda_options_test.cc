@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/driver/library_places.h"
+#include "cuda/driver/library_paths.h"
 #include "cuda/simulated_gpu.h"
 #include "support/program_runner.h"
 
@@ -96,7 +96,7 @@ TEST_F(CudaOptions, MissingCompilerIsNamed) {
 // In toolkits, folders of the host and by name; the newer version in any of them first.
 TEST_F(CudaOptions, WhereTheCompilerIsLookedFor) {
   EXPECT_EQ(
-      cuda::CompilerPlaces({"/home/cuda", "/usr/local/cuda-12.9"}, "/a/lib::/b"),
+      cuda::CompilerPaths({"/home/cuda", "/usr/local/cuda-12.9"}, "/a/lib::/b"),
       (std::vector<std::string>{"/home/cuda/lib64/libnvrtc.so.13", "/home/cuda/lib/libnvrtc.so.13",
                                 "/usr/local/cuda-12.9/lib64/libnvrtc.so.13", "/usr/local/cuda-12.9/lib/libnvrtc.so.13",
                                 "/a/lib/libnvrtc.so.13", "/b/libnvrtc.so.13", "libnvrtc.so.13",
@@ -107,7 +107,7 @@ TEST_F(CudaOptions, WhereTheCompilerIsLookedFor) {
 
 // The system's own first: a process has one.
 TEST_F(CudaOptions, WhereTheDriverIsLookedFor) {
-  const std::vector<std::string> places = cuda::DriverPlaces({"/home/cuda"});
+  const std::vector<std::string> places = cuda::DriverPaths({"/home/cuda"});
   EXPECT_EQ(places.front(), "libcuda.so.1");
   EXPECT_EQ(places.back(), "/home/cuda/compat/libcuda.so.1");
   EXPECT_EQ(std::count(places.begin(), places.end(), "/usr/local/nvidia/lib64/libcuda.so.1"), 1);

@@ -5,8 +5,8 @@
 
 namespace ricci::testing { namespace {
 
-using cuda::EachLinePlaced;
 using cuda::LineDirective;
+using cuda::WithLineOfEach;
 
 TEST(SourceLines, Directives) {
   EXPECT_EQ(LineDirective("train.cc", 12), "#line 12 \"train.cc\"");
@@ -18,8 +18,8 @@ TEST(SourceLines, Directives) {
 }
 
 TEST(SourceLines, AreSaidBeforeEachLine) {
-  EXPECT_EQ(EachLinePlaced("a\nb\n"), "a\nb\n");
-  EXPECT_EQ(EachLinePlaced("a\n#line 7 \"f\"\nb\nc\n#line 9 \"f\"\nd\n\ne\n\nf\n"),
+  EXPECT_EQ(WithLineOfEach("a\nb\n"), "a\nb\n");
+  EXPECT_EQ(WithLineOfEach("a\n#line 7 \"f\"\nb\nc\n#line 9 \"f\"\nd\n\ne\n\nf\n"),
             "a\n#line 7 \"f\"\nb\n#line 7 \"f\"\nc\n#line 9 \"f\"\nd\n#line 7 \"ricci.cu\"\n\ne\n\nf\n");
 }
 

@@ -31,7 +31,7 @@ size_t Conflicts(int64_t lanes, int64_t bytes, int64_t element, const std::funct
 void ExpectPermutation(const TileLayout& layout) {
   std::set<int64_t> places;
   for (int64_t line = 0; line < layout.lines; ++line) {
-    for (int64_t inner = 0; inner < layout.length; ++inner) places.insert(layout.PlaceOf(line, inner));
+    for (int64_t inner = 0; inner < layout.length; ++inner) places.insert(layout.OffsetOf(line, inner));
   }
   EXPECT_EQ(static_cast<int64_t>(places.size()), layout.elements());
   EXPECT_EQ(*places.rbegin(), layout.elements() - 1);
@@ -44,13 +44,14 @@ TEST(TileLayout, TensorCoresReadLinesOfDifferentBanks) {
       ExpectPermutation(layout);
       for (int64_t line = 0; line < layout.lines; line += 8) {
         for (int64_t inner = 0; inner < layout.length; inner += 8) {
-          EXPECT_EQ(Conflicts(8, 16, 2, [&](int64_t lane) { return layout.PlaceOf(line + lane, inner); }), 1u);
+          EXPECT_EQ(Conflicts(8, 16, 2, [&](int64_t lane) { return layout.OffsetOf(line + lane, inner); }), 1u);
         }
       }
       // Copies: lanes along the lines, 8 elements each.
       const int64_t per_line = layout.length / 8;
       EXPECT_EQ(
-          Conflicts(32, 16, 2, [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * 8); }), 1u);
+          Conflicts(32, 16, 2, [&](int64_t lane) { return layout.OffsetOf(lane / per_line, lane % per_line * 8); }),
+          1u);
     }
   }
 }
@@ -67,16 +68,16 @@ TEST(TileLayout, TensorCoresReadOtherElementsAlongTheSum) {
         ExpectPermutation(layout);
         for (int64_t line = 0; line < extent; line += 8) {
           for (int64_t inner = 0; inner < step; inner += group) {
-            EXPECT_EQ(Conflicts(8, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(line + lane, inner); }), 1u);
+            EXPECT_EQ(Conflicts(8, 16, bytes, [&](int64_t lane) { return layout.OffsetOf(line + lane, inner); }), 1u);
           }
         }
         const int64_t per_line = step / group;
-        const auto copied = [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * group); };
+        const auto copied = [&](int64_t lane) { return layout.OffsetOf(lane / per_line, lane % per_line * group); };
         EXPECT_EQ(Conflicts(std::min<int64_t>(32, extent * per_line), 16, bytes, copied), 1u);
         if (step_bytes != 64) continue;
         for (int64_t e = 0; e < 4; ++e) {
           const auto turned = [&](int64_t lane) {
-            return layout.PlaceOf(lane / 4 * 4 % extent + e, lane % 4 * word + lane / extent * group);
+            return layout.OffsetOf(lane / 4 * 4 % extent + e, lane % 4 * word + lane / extent * group);
           };
           EXPECT_LE(Conflicts(32, 4, bytes, turned), 2u) << bytes << " bytes, extent " << extent;
         }
@@ -102,14 +103,14 @@ TEST(TileLayout, GroupsOfWarpsFindElementsAndCopiesHaveNoConflicts) {
         ExpectPermutation(layout);
         for (int64_t line = 0; line < layout.lines; ++line) {
           for (int64_t inner = 0; inner < layout.length; ++inner) {
-            ASSERT_EQ(layout.PlaceOf(line, inner), PlaceForWgmma(layout, line, inner));
+            ASSERT_EQ(layout.OffsetOf(line, inner), PlaceForWgmma(layout, line, inner));
           }
         }
         if (!along_sum) {
           EXPECT_LE(layout.of_line(), part) << "a panel of two groups of warps";
         }
         const int64_t per_line = layout.of_line() / 8;
-        const auto copied = [&](int64_t lane) { return layout.PlaceOf(lane / per_line, lane % per_line * 8); };
+        const auto copied = [&](int64_t lane) { return layout.OffsetOf(lane / per_line, lane % per_line * 8); };
         EXPECT_EQ(Conflicts(32, 16, 2, copied), 1u) << extent << " " << step << " " << along_sum;
       }
     }
@@ -125,8 +126,8 @@ TEST(TileLayout, RegistersReadWithoutConflicts) {
         const TileLayout layout = RegisterLayout(extent, step, across, bytes);
         ExpectPermutation(layout);
         for (int64_t trip = 0; trip < step; ++trip) {
-          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(trip, lane % 8 * n); }), 1u);
-          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.PlaceOf(trip, lane / 8 * n); }), 1u);
+          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.OffsetOf(trip, lane % 8 * n); }), 1u);
+          EXPECT_EQ(Conflicts(32, 16, bytes, [&](int64_t lane) { return layout.OffsetOf(trip, lane / 8 * n); }), 1u);
         }
       }
     }
@@ -143,7 +144,7 @@ TEST(TileLayout, PacketsAcrossLinesAreWrittenWithoutConflicts) {
     const TileLayout layout = RegisterLayout(128, step, p.across, p.bytes);
     const int64_t per_row = step / p.across;
     const auto place = [&](int64_t lane, int64_t e) {
-      return layout.PlaceOf(lane % per_row * p.across + e, lane / per_row);
+      return layout.OffsetOf(lane % per_row * p.across + e, lane / per_row);
     };
     for (int64_t e = 0; e < p.across; ++e) {
       EXPECT_LE(Conflicts(32, p.bytes, p.bytes, [&](int64_t lane) { return place(lane, e); }), p.most)

@@ -90,11 +90,11 @@ void Cond(Draft& d) {
 }
 
 // Sometimes states where a loop runs, whatever the estimates. No kernel can call the host.
-void SomePlace(Draft& d, std::initializer_list<const ricci_program*> held, std::vector<ricci_attr>& attrs) {
+void SometimesRunIn(Draft& d, std::initializer_list<const ricci_program*> held, std::vector<ricci_attr>& attrs) {
   if (!d.dice().Chance(0.2)) return;
   const bool in_kernel = d.dice().Chance(0.5) && std::none_of(held.begin(), held.end(), CallsHost);
-  attrs.push_back(Attr("place", in_kernel ? "kernel" : "plan"));
-  d.Count("loop in a stated place");
+  attrs.push_back(Attr("run_in", in_kernel ? "kernel" : "plan"));
+  d.Count("loop with run_in");
 }
 
 // A branch around what may fail cannot be batched.
@@ -154,7 +154,7 @@ void Scan(Draft& d) {
                                    Attr("num_consts", consts.size()),
                                    Attr("num_carry", carries.size()),
                                    Attr("unroll", d.dice().Between(1, 2))};
-  SomePlace(d, {raw}, attrs);
+  SometimesRunIn(d, {raw}, attrs);
   d.Emit("scan", in, attrs);
 }
 
@@ -223,7 +223,7 @@ void While(Draft& d) {
   std::vector<ricci_attr> attrs = {Attr("cond", c), Attr("body", b), Attr("cond_nconsts", 1),
                                    Attr("body_nconsts", consts.size())};
   if (d.palette().smooth || d.dice().Chance(0.4)) attrs.push_back(Attr("max_trips", bound + 1));
-  SomePlace(d, {c, b}, attrs);
+  SometimesRunIn(d, {c, b}, attrs);
   d.Emit("while", in, attrs);
 }
 

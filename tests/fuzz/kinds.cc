@@ -41,7 +41,7 @@ std::vector<std::string> WantedKinds() {
                                   "value beside what is computed from it",
                                   "wave shorter than a step",
                                   "check that its branch guards",
-                                  "loop in a stated place",
+                                  "loop with run_in",
                                   "vmap with a stated schedule",
                                   "check that its loop guards",
                                   "checkpoint made to hold what holds a program",

@@ -307,7 +307,7 @@ TEST(Interpret, TheLoopThatTheHostEndsIsKnown) {
   const HostStop inner = EndOf(Endless(-1'000'000'000));
   EXPECT_TRUE(inner.happened);
   EXPECT_EQ(inner.location, 8u);
-  EXPECT_EQ((inner.trips + 1) % StopRequest::kTripsBetweenLooks, 0u) << "the point counts too";
+  EXPECT_EQ((inner.trips + 1) % StopRequest::kTripsBetweenPolls, 0u) << "the point counts too";
   EXPECT_LT(inner.trips, 1'000'000'000u);
   Kernel unknown = Endless(4000);
   unknown.locations.clear();

@@ -48,7 +48,7 @@ struct Broken {
   std::vector<Kernel> kernels;
   std::vector<uint8_t> donate{0};
   std::vector<int32_t> alias;
-  bool placed = true;
+  bool has_offsets = true;
 
   explicit Broken(uint32_t arena_buffers = 2) {
     kernels.push_back(Twice(RICCI_F32, false));
@@ -81,7 +81,7 @@ struct Broken {
     facts.outputs = {kFloats};
     facts.donate = donate;
     facts.output_alias = alias;
-    facts.placed = placed;
+    facts.has_offsets = has_offsets;
     return std::string(VerifyPlan(plan, kernels, facts).message());
   }
 };
@@ -304,7 +304,7 @@ TEST(VerifyPlan, ABufferLeavesTheArena) {
   Broken p;
   p.plan.buffers[3].offset = 120;
   EXPECT_EQ(p.Check(), "plan: buffer 3 leaves the arena");
-  p.placed = false;
+  p.has_offsets = false;
   p.Copy(1, 0);
   EXPECT_EQ(p.Check(), "") << "it has no place yet";
 }

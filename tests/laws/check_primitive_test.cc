@@ -73,8 +73,8 @@ TEST_F(CheckPrimitive, RightRowsPass) {
     EXPECT_EQ(v.message, "");
     EXPECT_EQ(v.comparisons.size(), 18u);
     for (const auto& [law, n] : v.comparisons) {
-      const bool none =
-          law == "places" ? name != std::string_view("concatenate") : law == "device" && runner_.Devices().size() == 1;
+      const bool none = law == "view_maps" ? name != std::string_view("concatenate")
+                                           : law == "device" && runner_.Devices().size() == 1;
       EXPECT_EQ(n == 0, none) << name << ": " << law;
     }
   }
@@ -154,15 +154,16 @@ TEST_F(CheckPrimitive, KeysAreDrawnAndCompared) {
   EXPECT_NE(Check("test.wrong_keys").message.find(" (lower word) is "), std::string::npos);
 }
 TEST_F(CheckPrimitive, WrongFactors) { ExpectCaught("test.wrong_factors", "factors"); }
-TEST_F(CheckPrimitive, WrongPlaces) {
+TEST_F(CheckPrimitive, WrongViewMaps) {
   const auto expect = [&](const std::string& name, const std::string& why) {
-    ExpectCaught(name, "places");
-    EXPECT_EQ(Check(name).message, name + ": example 0: law places: " + why);
+    ExpectCaught(name, "view_maps");
+    EXPECT_EQ(Check(name).message, name + ": example 0: law view_maps: " + why);
   };
-  expect("test.wrong_place", "test.wrong_place `place` of operand 0: its element 0 is not element 0 of the result");
-  expect("test.half_told", "test.half_told `place`: no operand has a place for element 3 of the result");
-  expect("test.place_outside",
-         "test.place_outside: rule place of plugin test: gives an impossible place for elements of operand 0, "
+  expect("test.wrong_view_map",
+         "test.wrong_view_map `view_map` of operand 0: its element 0 is not element 0 of the result");
+  expect("test.half_told", "test.half_told `view_map`: no operand has element 3 of the result");
+  expect("test.view_map_outside",
+         "test.view_map_outside: rule view_map of plugin test: gives an impossible map for elements of operand 0, "
          "f64[2,3], in "
          "f64[2,3]");
 }

@@ -40,7 +40,7 @@ Values Smoothed(const Eqn& e, std::span<const Value> in) {
   return {lax::add(in[0], lax::add(moved(1), moved(-1)))};
 }
 // Each element and its place.
-Values Placed(const Eqn& e, std::span<const Value> in) {
+Values Indexed(const Eqn& e, std::span<const Value> in) {
   return {lax::add(in[0], lax::iota(e.builder(), e.in(0).dtype(), e.in(0).shape(), 1))};
 }
 
@@ -132,20 +132,20 @@ TEST_F(FactorLaw, WholeForAParallelFactorIsSeen) {
             "factor b is seq, but the result of the whole is that of the parts; give it no kind");
   EXPECT_EQ(Shaped(Squared, "a b -> a b; window b"),
             "factor b is window, but the result of the whole is that of the parts; give it no kind");
-  EXPECT_EQ(Shaped(Squared, "a b -> a b; place b"),
-            "factor b is place, but the result of the whole is that of the parts; give it no kind");
+  EXPECT_EQ(Shaped(Squared, "a b -> a b; indexed b"),
+            "factor b is indexed, but the result of the whole is that of the parts; give it no kind");
   EXPECT_EQ(Shaped(Squared, "a b -> a b"), "");
   EXPECT_EQ(Shaped(Turned, "a b -> a b; whole b"), "");
   EXPECT_EQ(Shaped(Turned, "a b -> a b; whole b", "(f64[1,2])"), "");
 }
 
-// ---- parallel, seq, window, place ----
+// ---- parallel, seq, window, indexed ----
 TEST_F(FactorLaw, DependentPointsAreSeen) {
   EXPECT_EQ(Shaped(Turned, "a b -> a b").substr(0, 102),
             "factor b has no kind, but the result of the whole is not that of the parts: the first part's result 0,");
   EXPECT_NE(Shaped(Accumulated<false>, "a b -> a b"), "");
   EXPECT_NE(Shaped(Smoothed, "a b -> a b"), "");
-  EXPECT_NE(Shaped(Placed, "a b -> a b"), "");
+  EXPECT_NE(Shaped(Indexed, "a b -> a b"), "");
 }
 TEST_F(FactorLaw, ResultsWithoutTheFactorAreTheSame) {
   EXPECT_EQ(Told(SquaredAndSummed, TwiceType, "a b -> a b, a", "(f64[3,4])").substr(0, 112),
@@ -167,9 +167,9 @@ TEST_F(FactorLaw, Windows) {
             "changes from 0 to 0");
 }
 TEST_F(FactorLaw, Places) {
-  EXPECT_EQ(Shaped(Placed, "a b -> a b; place b"), "");
-  EXPECT_EQ(Shaped(Smoothed, "a b -> a b; place b"),
-            "factor b is place, but its points need each other: result 0 changes from 0 to 2");
+  EXPECT_EQ(Shaped(Indexed, "a b -> a b; indexed b"), "");
+  EXPECT_EQ(Shaped(Smoothed, "a b -> a b; indexed b"),
+            "factor b is indexed, but its points need each other: result 0 changes from 0 to 2");
 }
 
 // ---- texts ----

@@ -41,24 +41,24 @@ constexpr Row WithSimplify(Row row, SimplifyRule simplify) {
   row.simplify = simplify;
   return row;
 }
-constexpr Row WithPlace(Row row, PlaceRule place) {
-  row.place = place;
+constexpr Row WithViewMap(Row row, ViewMapRule map) {
+  row.view_map = map;
   return row;
 }
-inline std::optional<Place> Unmoved(const Eqn& e, uint32_t operand) {
-  Place place(e, operand);
-  place.from = rules::Range(e.out().rank());
-  return place;
+inline std::optional<ViewMap> Unmoved(const Eqn& e, uint32_t operand) {
+  ViewMap map(e, operand);
+  map.from = rules::Range(e.out().rank());
+  return map;
 }
-inline std::optional<Place> HalfUnmoved(const Eqn& e, uint32_t operand) {
-  std::optional<Place> place = Unmoved(e, operand);
-  place->limit[0] /= 2;
-  return place;
+inline std::optional<ViewMap> HalfUnmoved(const Eqn& e, uint32_t operand) {
+  std::optional<ViewMap> map = Unmoved(e, operand);
+  map->limit[0] /= 2;
+  return map;
 }
-inline std::optional<Place> OneFurther(const Eqn& e, uint32_t operand) {
-  std::optional<Place> place = Unmoved(e, operand);
-  place->shift[0] = 1;
-  return place;
+inline std::optional<ViewMap> OneFurther(const Eqn& e, uint32_t operand) {
+  std::optional<ViewMap> map = Unmoved(e, operand);
+  map->shift[0] = 1;
+  return map;
 }
 constexpr Row WithoutReason(Row row) {
   row.missing = {};
@@ -235,9 +235,9 @@ constexpr Row kRows[] = {
     Elementwise("test.cube", rules::Derivative<CubeDerivative>),
     WithoutReason(Elementwise("test.no_reason", rules::Derivative<CubeDerivative>)),
     WithFactors(Elementwise("test.wrong_factors", rules::Derivative<CubeDerivative>), "a b -> b a"),
-    WithPlace(RowOfFlip("test.wrong_place", rules::kLinear, kRightTranspose, kRightBatch), Unmoved),
-    WithPlace(Elementwise<Copied>("test.half_told", rules::Derivative<CubeDerivative>), HalfUnmoved),
-    WithPlace(Elementwise<Copied>("test.place_outside", rules::Derivative<CubeDerivative>), OneFurther),
+    WithViewMap(RowOfFlip("test.wrong_view_map", rules::kLinear, kRightTranspose, kRightBatch), Unmoved),
+    WithViewMap(Elementwise<Copied>("test.half_told", rules::Derivative<CubeDerivative>), HalfUnmoved),
+    WithViewMap(Elementwise<Copied>("test.view_map_outside", rules::Derivative<CubeDerivative>), OneFurther),
     WithSimplify(Elementwise("test.wrong_simplify", rules::Derivative<CubeDerivative>), Itself),
     Elementwise("test.other_on_cpu", rules::Derivative<CubeDerivative>),
     Elementwise("test.wrong_sign", rules::Derivative<WrongSign>),

@@ -38,7 +38,7 @@ std::string Scan(int n_carry, const std::string& body, int length = 5) {
   const std::string params = one ? "%a: T" : "%a: T, %b: T", results = one ? "%r: T" : "%r: T, %s: T";
   return Typed("program f(" + params + ") { " + results + " = scan(" + (one ? "%a" : "%a, %b") +
                ") length=" + std::to_string(length) + " num_consts=0 num_carry=" + std::to_string(n_carry) +
-               " reverse=false place=\"plan\" body=program(" + params + ") { " + body + " }  return " +
+               " reverse=false run_in=\"plan\" body=program(" + params + ") { " + body + " }  return " +
                (one ? "%r" : "%r, %s") + " }");
 }
 
@@ -72,7 +72,7 @@ TEST_F(CoalesceCopies, ACarryThatIsStacked) {
   const auto stacked = [](const std::string& what) {
     return Typed(
         "program f(%a: T) { %r: T, %s: f32[5,12,12] = scan(%a) length=5 num_consts=0 num_carry=1"
-        " reverse=false place=\"plan\" body=program(%a: T) { %n: T = sin(%a)  return %n, " +
+        " reverse=false run_in=\"plan\" body=program(%a: T) { %n: T = sin(%a)  return %n, " +
         what + " } return %r, %s }");
   };
   Expect({0, 1}, stacked("%n"));
@@ -98,7 +98,7 @@ TEST_F(CoalesceCopies, ExchangedCarries) {
 std::string While(int trips, const std::string& body) {
   return Typed(
       "program f(%a: T, %b: T) { %z: i32[] = constant 0 %i: i32[], %r: T, %s: T = while(%z, %a, %b)"
-      " cond_nconsts=0 body_nconsts=0 place=\"plan\" cond=program(%i: i32[], %a: T, %b: T) {"
+      " cond_nconsts=0 body_nconsts=0 run_in=\"plan\" cond=program(%i: i32[], %a: T, %b: T) {"
       " %n: i32[] = constant " +
       std::to_string(trips) +
       " %p: bool[] = lt(%i, %n)  return %p } body=program(%i: i32[], %a: T, %b: T) {"
@@ -118,7 +118,7 @@ TEST_F(CoalesceCopies, CarriesOfAWhile) {
 // The condition is itself a carry, and the predicate shares its place.
 TEST_F(CoalesceCopies, AConditionThatIsACarry) {
   Expect({0, 1}, Typed("program f(%a: T) { %t: bool[] = constant true  %p: bool[], %r: T = while(%t, %a)"
-                       " cond_nconsts=0 body_nconsts=0 place=\"plan\" cond=program(%p: bool[], %a: T) { return %p }"
+                       " cond_nconsts=0 body_nconsts=0 run_in=\"plan\" cond=program(%p: bool[], %a: T) { return %p }"
                        " body=program(%p: bool[], %a: T) { %q: bool[] = constant false %n: T = sin(%a)"
                        " return %q, %n }  return %r }"));
 }
@@ -127,14 +127,14 @@ TEST_F(CoalesceCopies, AConditionThatIsACarry) {
 
 std::string Nested(const std::string& inner, const std::string& after) {
   return Scan(1,
-              "%d: T = scan(%a, %a) length=3 num_consts=1 num_carry=1 reverse=false place=\"plan\""
+              "%d: T = scan(%a, %a) length=3 num_consts=1 num_carry=1 reverse=false run_in=\"plan\""
               " body=program(%o: T, %c: T) { " +
                   inner + " } " + after);
 }
 
 TEST_F(CoalesceCopies, LoopsInLoops) {
   Expect({0, 1}, Scan(1,
-                      "%d: T = scan(%a) length=3 num_consts=0 num_carry=1 reverse=false place=\"plan\""
+                      "%d: T = scan(%a) length=3 num_consts=0 num_carry=1 reverse=false run_in=\"plan\""
                       " body=program(%c: T) { %n: T = sin(%c)  return %n }  %e: T = exp(%d)  return %e"));
   // Each trip of the inner loop reads the outer carry again, so the inner one is another array.
   Expect({2, 1}, Nested("%n: T = mul(%o, %c)  return %n", "return %d"));
@@ -147,7 +147,7 @@ TEST_F(CoalesceCopies, LoopsInLoops) {
 std::string Branches(const std::string& branches, const std::string& after) {
   return Typed(
       "program f(%a: T) { %k: i32[6] = constant [1, 0, 2, 1, 0, 1]  %r: T = scan(%a, %k) length=6 num_consts=0"
-      " num_carry=1 reverse=false place=\"plan\" body=program(%a: T, %k: i32[]) { %d: T = cond(%k, %a)"
+      " num_carry=1 reverse=false run_in=\"plan\" body=program(%a: T, %k: i32[]) { %d: T = cond(%k, %a)"
       " branches=[" +
           branches + "]  " + after + " } return %r }",
       kLarger);
@@ -179,7 +179,7 @@ TEST_F(CoalesceCopies, ABranchInABranch) {
                             ", " + kSame + "]  return %s }";
   Expect({1, 1}, Typed("program f(%a: T) { %k: i32[6] = constant [1, 0, 0, 1, 0, 1]  %m: i32[6] = constant"
                        " [0, 1, 0, 1, 1, 0]  %r: T = scan(%a, %k, %m) length=6 num_consts=0 num_carry=1 reverse=false"
-                       " place=\"plan\" body=program(%a: T, %k: i32[], %m: i32[]) { %d: T = cond(%k, %a, %m)"
+                       " run_in=\"plan\" body=program(%a: T, %k: i32[], %m: i32[]) { %d: T = cond(%k, %a, %m)"
                        " branches=[" +
                            outer +
                            ", program(%c: T, %l: i32[]) { %s: T = sin(%c)  return %s }]"
@@ -201,7 +201,7 @@ TEST_F(CoalesceCopies, ABranchOutsideOfLoops) {
 
 TEST_F(CoalesceCopies, ResultsKeepMemoryOfTheirOwn) {
   Expect({0, 2}, Typed("program f(%a: T) { %r: T = scan(%a) length=5 num_consts=0 num_carry=1 reverse=false"
-                       " place=\"plan\" body=program(%c: T) { %n: T = sin(%c)  return %n }  return %r, %r }"));
+                       " run_in=\"plan\" body=program(%c: T) { %n: T = sin(%c)  return %n }  return %r, %r }"));
 }
 
 TEST_F(CoalesceCopies, ADonatedParameterIsTheCarry) {

@@ -99,7 +99,7 @@ program f(%cache: f32[32,32], %row: f32[1,32], %i: i32[]) {
 TEST_F(DonationMemory, ACarryOfALoopIsTheArgument) {
   constexpr std::string_view kText = R"(
 program f(%x: f32[1024], %w: f32[1024]) {
-  %y: f32[1024] = scan(%w, %x) length=50 num_consts=1 num_carry=1 reverse=false place="plan" body=program(%w: f32[1024], %c: f32[1024]) {
+  %y: f32[1024] = scan(%w, %x) length=50 num_consts=1 num_carry=1 reverse=false run_in="plan" body=program(%w: f32[1024], %c: f32[1024]) {
     %n: f32[1024] = add(%c, %w)
     return %n
   }

@@ -59,7 +59,7 @@ std::string Scan(int64_t length, std::string_view maps) {
   const std::string n = std::to_string(length);
   return base::Cat("program f(%w: f32[64,64], %c: f32[64], %xs: f32[", n, ",64]) {\n",
                    "%y: f32[64] = scan(%w, %c, %xs) length=", n, " num_consts=1 num_carry=1 reverse=false",
-                   " place=\"plan\" body=program(%w: f32[64,64], %c: f32[64], %x: f32[64]) {\n", maps,
+                   " run_in=\"plan\" body=program(%w: f32[64,64], %c: f32[64], %x: f32[64]) {\n", maps,
                    "%p: f32[64] = dot_general(%s, %c) lhs_contract=[1] rhs_contract=[0]\n",
                    "%n: f32[64] = add(%p, %x)\nreturn %n }\nreturn %y }");
 }
@@ -96,7 +96,7 @@ TEST_F(HoistMemory, SeveralInvariantsHaveAPlaceEach) {
     const std::string n = std::to_string(length);
     return base::Cat(
         "program f(%w: f32[64,64], %c: f32[64]) {\n%y: f32[64] = scan(%w, %c) length=", n,
-        " num_consts=1 num_carry=1 reverse=false place=\"plan\" body=program(%w: f32[64,64], %c: f32[64]) {",
+        " num_consts=1 num_carry=1 reverse=false run_in=\"plan\" body=program(%w: f32[64,64], %c: f32[64]) {",
         "%s: f32[64,64] = sin(%w)\n%e: f32[64,64] = exp(%w)\n",
         "%p: f32[64] = dot_general(%s, %c) lhs_contract=[1] rhs_contract=[0]\n",
         "%q: f32[64] = dot_general(%e, %p) lhs_contract=[1] rhs_contract=[0]\nreturn %q }\nreturn %y }");
@@ -113,8 +113,8 @@ TEST_F(HoistMemory, SeveralInvariantsHaveAPlaceEach) {
 TEST_F(HoistMemory, AnInvariantOfNestedLoopsIsStoredOnce) {
   constexpr std::string_view kText = R"(
 program f(%w: f32[64,64], %c: f32[64]) {
-  %y: f32[64] = scan(%w, %c) length=7 num_consts=1 num_carry=1 reverse=false place="plan" body=program(%w: f32[64,64], %c: f32[64]) {
-    %z: f32[64] = scan(%w, %c) length=5 num_consts=1 num_carry=1 reverse=false place="plan" body=program(%w: f32[64,64], %c: f32[64]) {
+  %y: f32[64] = scan(%w, %c) length=7 num_consts=1 num_carry=1 reverse=false run_in="plan" body=program(%w: f32[64,64], %c: f32[64]) {
+    %z: f32[64] = scan(%w, %c) length=5 num_consts=1 num_carry=1 reverse=false run_in="plan" body=program(%w: f32[64,64], %c: f32[64]) {
       %s: f32[64,64] = sin(%w)
       %p: f32[64] = dot_general(%s, %c) lhs_contract=[1] rhs_contract=[0]
       return %p
@@ -134,7 +134,7 @@ program f(%w: f32[64,64], %c: f32[64]) {
 TEST_F(HoistMemory, AnInvariantOfAWhileIsStoredOnce) {
   constexpr std::string_view kText = R"(
 program f(%w: f32[64,64], %c: f32[64], %n: f32[]) {
-  %y: f32[64], %m: f32[] = while(%w, %c, %n) cond_nconsts=0 body_nconsts=1 place="plan" cond=program(%c: f32[64], %n: f32[]) {
+  %y: f32[64], %m: f32[] = while(%w, %c, %n) cond_nconsts=0 body_nconsts=1 run_in="plan" cond=program(%c: f32[64], %n: f32[]) {
     %zero: f32[] = constant 0.0
     %go: bool[] = gt(%n, %zero)
     return %go
@@ -177,7 +177,7 @@ TEST_F(HoistMemory, AnInvariantResidualIsStoredOnce) {
   for (const int64_t length : {10, 500}) {
     const std::string text = base::Cat(
         "program f(%w: f32[64,64], %c: f32[64]) {\n%y: f32[64] = scan(%w, %c) length=", length,
-        " num_consts=1 num_carry=1 reverse=false place=\"plan\" body=program(%w: f32[64,64], %c: f32[64]) {\n", kSine,
+        " num_consts=1 num_carry=1 reverse=false run_in=\"plan\" body=program(%w: f32[64,64], %c: f32[64]) {\n", kSine,
         "%p: f32[64] = dot_general(%s, %c) lhs_contract=[1] rhs_contract=[0]\n%t: f32[64] = sin(%p)\nreturn %t }\n",
         "%r: f32[] = reduce_sum(%y) axes=[0]\nreturn %r }");
     const int64_t own = length * kVector + 2 * kVector + kCounter;  // the residuals, a carry and a product

@@ -227,7 +227,7 @@ absl::Status PlaceAndCheck(const pass::Options& options, pass::Lowered& l) {
   facts.inputs.assign(kInputs, kFloats);
   facts.inputs.push_back(kChoice);
   facts.outputs.assign(kOutputs, kFloats);
-  facts.placed = true;
+  facts.has_offsets = true;
   return kernel::VerifyPlan(l.plan, l.kernels, facts);
 }
 

@@ -29,10 +29,10 @@ TEST_F(StageChecks, AStageThatChangesTheSignature) {
 TEST_F(StageChecks, AStageThatLeavesABrokenPlan) {
   const auto l = Lower(kText);
   const pass::Options options;
-  ASSERT_EQ(CheckPlan("buffers", options, *l, /*placed=*/true), absl::OkStatus());
+  ASSERT_EQ(CheckPlan("buffers", options, *l, /*has_offsets=*/true), absl::OkStatus());
   ASSERT_GE(l->plan.steps.size(), 2u);
   std::swap(l->plan.steps[0], l->plan.steps[1]);
-  EXPECT_EQ(CheckPlan("in_place", options, *l, /*placed=*/true).ToString(),
+  EXPECT_EQ(CheckPlan("in_place", options, *l, /*has_offsets=*/true).ToString(),
             "INTERNAL: after pass in_place: plan: step 0: buffer 3 is read but not written on every path to here");
 }
 

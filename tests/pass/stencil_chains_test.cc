@@ -111,7 +111,7 @@ std::string Vmap(std::string_view body, std::string_view schedule) {
 std::string Batched(std::string_view body) { return Vmap(body, "batched"); }
 std::string Lanes(std::string_view body) { return Vmap(body, "lanes"); }
 std::string Scan(std::string_view body, std::string_view place) {
-  return base::Cat("program f(%x: f32[128]) { %r: f32[128] = scan(%x) length=2 num_consts=0 num_carry=1 place=\"",
+  return base::Cat("program f(%x: f32[128]) { %r: f32[128] = scan(%x) length=2 num_consts=0 num_carry=1 run_in=\"",
                    place, "\" body=program", body, " return %r }");
 }
 std::string ScanInKernel(std::string_view body) { return Scan(body, "kernel"); }

@@ -1,4 +1,4 @@
-// Views after a kernel that only move its results: the kernel stores at their places. Other views stay separate.
+// Views after a kernel that only move its results: the kernel stores where they go. Other views stay separate.
 #include <array>
 
 #include "pass/lowered_program.h"
@@ -47,7 +47,7 @@ TEST_F(StoredViews, WhatIsMovedIsStoredWhereItGoes) {
   ExpectSameAsReference(Program(kRolled));
 }
 
-TEST_F(StoredViews, ByAllViewsThatTellPlaces) {
+TEST_F(StoredViews, ByAllViewsWithMaps) {
   for (const char* moved : {
            "%r: f32[10,6] = concatenate(%b, %a) dimension=0",
            "%a1: f32[1,5,1,6] = reshape(%a) new_sizes=[1,5,1,6]\n"
@@ -95,7 +95,7 @@ TEST_F(StoredViews, TheRestStaysApart) {
            // elements that would not be contiguous,
            "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
            "%r: f32[6,10] = transpose(%t) permutation=[1,0]",
-           // and views whose place rule gives nothing.
+           // and views whose rule view_map gives nothing.
            "%t: f32[10,6] = concatenate(%a, %b) dimension=0\n"
            "%r: f32[60] = reshape(%t) new_sizes=[60]",
        }) {
@@ -143,8 +143,8 @@ TEST_F(StoredViews, APlainLoopStaysOneWhereRowsAreShort) {
   for (const char* n : {"16", "130", "11"}) ExpectSameAsReference(text(n));
 }
 
-// The result of a place rule is checked before anything is stored by it.
-TEST_F(StoredViews, PlacesThatAreNone) {
+// The result of a rule view_map is checked before anything is stored by it.
+TEST_F(StoredViews, MapsThatAreNone) {
   static int64_t first, limit, from, shift;
   static ricci_status* (*fails)();
   ricci_lowering copied{};
@@ -163,7 +163,7 @@ TEST_F(StoredViews, PlacesThatAreNone) {
   };
   d.lowerings = lowerings;
   d.n_lowerings = 1;
-  d.place = [](void*, const ricci_op*, uint32_t, ricci_place* out) -> ricci_status* {
+  d.view_map = [](void*, const ricci_op*, uint32_t, ricci_view_map* out) -> ricci_status* {
     out->known = 1;
     out->first[0] = first, out->limit[0] = limit, out->from[0] = from, out->shift[0] = shift;
     return fails == nullptr ? nullptr : fails();
@@ -172,13 +172,13 @@ TEST_F(StoredViews, PlacesThatAreNone) {
   ASSERT_TRUE(Ok(ricci_prim_register(ctx, &d, &id)));
   ricci_program* f =
       Parse("program f(%x: f32[16]) { %e: f32[16] = tanh(%x) %y: f32[16] = test.copy(%e) return %y, %e }");
-  const auto told = [&](std::array<int64_t, 4> place) {
-    std::tie(first, limit, from, shift) = std::tie(place[0], place[1], place[2], place[3]);
+  const auto told = [&](std::array<int64_t, 4> map) {
+    std::tie(first, limit, from, shift) = std::tie(map[0], map[1], map[2], map[3]);
     const auto lowered = pass::Lower(*ir::FromAbi(f), {});
     return lowered.ok() ? "" : std::string(lowered.status().message());
   };
   EXPECT_EQ(told({0, 16, 0, 0}), "");
-  for (const std::array<int64_t, 4>& place :
+  for (const std::array<int64_t, 4>& map :
        std::initializer_list<std::array<int64_t, 4>>{{0, 17, 0, 0},
                                                      {-1, 16, 0, 0},
                                                      {5, 4, 0, 0},
@@ -190,11 +190,11 @@ TEST_F(StoredViews, PlacesThatAreNone) {
                                                      {0, 16, -1, 16},
                                                      {INT64_MIN, INT64_MAX, 0, INT64_MIN}}) {
     EXPECT_EQ(
-        told(place),
-        "test.copy: rule place of the host: gives an impossible place for elements of operand 0, f32[16], in f32[16]");
+        told(map),
+        "test.copy: rule view_map of the host: gives an impossible map for elements of operand 0, f32[16], in f32[16]");
   }
   fails = [] { return ricci_status_make(RICCI_FAILED_PRECONDITION, "no licence", 10); };
-  EXPECT_EQ(told({0, 16, 0, 0}), "test.copy: rule place of the host: no licence");
+  EXPECT_EQ(told({0, 16, 0, 0}), "test.copy: rule view_map of the host: no licence");
   fails = nullptr;
   ricci_program_release(f);
 }
@@ -203,7 +203,7 @@ TEST_F(StoredViews, PlacesThatAreNone) {
 TEST_F(StoredViews, InALoop) {
   std::string body = Program(kRolled);
   const std::string text = base::Cat("program g(%x: f32[2,5,6]) {\n  %y: f32[2,5,6] = scan(%x) body=", body,
-                                     " length=5 reverse=false num_consts=0 num_carry=1 place=\"plan\"\n  return %y }");
+                                     " length=5 reverse=false num_consts=0 num_carry=1 run_in=\"plan\"\n  return %y }");
   ExpectSameAsReference(text);
 }
 

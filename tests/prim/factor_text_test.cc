@@ -38,7 +38,7 @@ TEST(FactorText, ScalarsAndNoOperands) {
   ASSERT_TRUE(scalars.ok()) << scalars.status();
   EXPECT_EQ(scalars->in, (ir::FactorLists{{}, {0}}));
   EXPECT_EQ(scalars->out, (ir::FactorLists{{0}, {}}));
-  const auto made = Read("-> a b; place b", {}, {{7, 0}});
+  const auto made = Read("-> a b; indexed b", {}, {{7, 0}});
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->in, ir::FactorLists{});
   EXPECT_EQ(Listed(*made), "parallel 7, place 0");
@@ -47,11 +47,11 @@ TEST(FactorText, ScalarsAndNoOperands) {
 TEST(FactorText, EveryKind) {
   const auto f = Read(
       "a b c d e f g h i j k l -> a i j k l;sum b;prod c;max d;min e;and f;or g;xor h;whole i;seq j;"
-      "window k;place l",
+      "window k;indexed l",
       {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, {{1, 9, 10, 11, 12}});
   ASSERT_TRUE(f.ok()) << f.status();
   EXPECT_EQ(Listed(*f),
-            "parallel 1, sum 2, prod 3, max 4, min 5, and 6, or 7, xor 8, whole 9, seq 10, window 11, place 12");
+            "parallel 1, sum 2, prod 3, max 4, min 5, and 6, or 7, xor 8, whole 9, seq 10, window 11, indexed 12");
   for (const ir::Factor& one : f->factors) {
     EXPECT_EQ(IsReduced(one.kind), one.size >= 2 && one.size <= 8) << one.size;
     EXPECT_EQ(IsIndependent(one.kind), one.size == 1 || one.size == 12) << one.size;

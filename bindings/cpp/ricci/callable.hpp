@@ -49,7 +49,7 @@ CallSite SiteOfCall(std::string_view name, const Location& at, const T&... trees
   (ForEachLeaf(trees, collect), ...);
   return SiteOfCallOn(name, at, collect.out);
 }
-// An operand as a tree; a number or Array has no program, so it has no say in the place.
+// An operand as a tree; a number or Array has no program, so it does not decide where a call is traced.
 inline std::optional<Value> ValueOf(const Operand& x) {
   return x.is_value() ? std::optional<Value>(x.value) : std::optional<Value>();
 }

@@ -208,7 +208,7 @@ template <bool kReverse, typename F, typename... A>
 using LinearResult = decltype(LinearOf<kReverse>({}, {}, std::declval<const F&>(), std::declval<const A&>()...));
 
 // {f(args...), pullback}: pullback(ct) is the tuple of cotangents of the arguments. Of has_aux(f) also the auxiliary
-// results. A class, so that it knows the place of its caller.
+// results. A class, so that it knows the location of its caller.
 template <typename F, typename... A>
 struct vjp : LinearResult<true, F, A...> {
   explicit vjp(const F& f, const A&... args, Location at = Location::Here())

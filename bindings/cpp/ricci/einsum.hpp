@@ -5,7 +5,7 @@
 
 namespace ricci { inline namespace v0 {
 
-// The text of an einsum and the place of its caller.
+// The text of an einsum and the location of its caller.
 struct Subscripts {
   Subscripts(std::string_view text, Location at = Location::Here()) : text(text), at(at) {}  // NOLINT
   Subscripts(const char* text, Location at = Location::Here()) : text(text), at(at) {}       // NOLINT
@@ -19,7 +19,7 @@ Value EinsumOf(const Subscripts& s, std::span<const Operand> xs);
 // does not name are summed over. Without `->` the result has the letters that occur once, in alphabetical order.
 // `...` stands for any dimensions, which broadcast and, without `->`, come first. Up to 8 operands are multiplied in
 // the order with the fewest multiplications; of more, the cheapest pair comes first. Operands are promoted to one
-// dtype, that of the result. Errors: INVALID_ARGUMENT with the place of the caller.
+// dtype, that of the result. Errors: INVALID_ARGUMENT with the location of the caller.
 template <typename... X>
 Value einsum(Subscripts s, const X&... xs) {
   static_assert(sizeof...(X) > 0, "einsum needs at least one operand");

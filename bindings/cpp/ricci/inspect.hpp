@@ -8,7 +8,7 @@
 
 namespace ricci { inline namespace v0 {
 
-// A context as first argument, and the place of the caller.
+// A context as first argument, and the location of the caller.
 struct InContext {
   InContext(const Context& ctx, Location at = Location::Here()) : ctx(ctx.handle()), at(at) {}  // NOLINT
   ricci_ctx* ctx;

@@ -175,7 +175,7 @@ inline Value transpose(const Value& x, Dims permutation) {
 inline Value squeeze(const Value& x, Dims dimensions) {
   return dimensions.empty() ? x : Emit1("squeeze", {x}, {{"dimensions", dimensions}});
 }
-// New dimensions of size 1 at these places of the result.
+// New dimensions of size 1 at these positions of the result.
 inline Value expand_dims(const Value& x, Dims dimensions) {
   return dimensions.empty() ? x : Emit1("expand_dims", {x}, {{"dimensions", dimensions}});
 }

@@ -1,6 +1,6 @@
 // ricci/linear_map.hpp: what vjp and linearize return: a linear function that holds what depends on the point only.
 //
-// vjp and linearize are classes, so that an error can name the place of their caller.
+// vjp and linearize are classes, so that an error can name the location of their caller.
 #ifndef RICCI_LINEAR_MAP_HPP_
 #define RICCI_LINEAR_MAP_HPP_
 #include "ricci/callable.hpp"

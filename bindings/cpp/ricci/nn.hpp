@@ -51,11 +51,11 @@ Value amax(const Operand& x, const Axes& axes = {});
 struct AttentionOptions {
   std::optional<Operand> bias = {};  // added to the scores, broadcasts to [B,N,T,S]
   std::optional<Operand> mask = {};  // bool, broadcasts to [B,N,T,S]: scores that count
-  bool is_causal = false;            // a query sees keys up to its own place
+  bool is_causal = false;            // a query sees keys up to its own position
   std::optional<double> scale = {};  // of the scores; 1 / sqrt(H) if not given
   // Integers [B]: how many queries, and keys and values, of each sequence count. Results of other queries are 0.
   std::optional<Operand> query_seq_lengths = {}, key_value_seq_lengths = {};
-  std::optional<std::pair<int64_t, int64_t>> local_window_size = {};  // keys before and after the query's place
+  std::optional<std::pair<int64_t, int64_t>> local_window_size = {};  // keys before and after the query's position
   // With a rate in (0, 1), a key is needed: each probability becomes 0, or is divided by 1 - rate, as
   // random::bernoulli(key, 1 - rate, [B,N,T,S]) draws. A gradient draws the same; no mask is stored.
   double dropout_rate = 0;

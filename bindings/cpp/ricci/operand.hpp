@@ -1,8 +1,8 @@
-// ricci/operand.hpp: what a numpy-like function takes: a Value, an Array or a number, and the place of the caller.
+// ricci/operand.hpp: what a numpy-like function takes: a Value, an Array or a number, and the location of the caller.
 //
 // The conversion to an Operand captures file and line of the caller, for operators too. Functions turn their operands
 // into Values of one program (the deepest one among theirs, so loop-invariant work is outside of loops), which also
-// gets the equation; errors begin with the caller's place. Arrays alone, or a Context, begin a program of their own,
+// gets the equation; errors begin with the caller's location. Arrays alone, or a Context, begin a program of their own,
 // whose Values are pending: one is computed when it is converted to an Array (deferred.cc). A function of numbers
 // alone has no program to go to, which is an error.
 #ifndef RICCI_OPERAND_HPP_

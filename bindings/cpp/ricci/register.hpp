@@ -17,7 +17,7 @@ inline Values ToValues(ricci_builder* b, const ricci_val* ids, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) out.push_back({b, ids[i]});
   return out;
 }
-// A rule may have changed the length of a list that has `wanted` places in the core.
+// A rule may have changed the length of a list that has `wanted` entries in the core.
 inline void WantCount(std::string_view rule, std::string_view what, size_t given, size_t wanted) {
   if (given == wanted) return;
   throw Error(RICCI_INTERNAL, Text("the ", rule, " returns ", Count(given, what), ", not ", wanted));
@@ -124,17 +124,17 @@ inline ricci_status* Factors(void* self, const ricci_op* op, void* sink,
   });
 }
 
-inline ricci_status* TellPlace(void* self, const ricci_op* op, uint32_t operand, ricci_place* out) noexcept {
+inline ricci_status* TellViewMap(void* self, const ricci_op* op, uint32_t operand, ricci_view_map* out) noexcept {
   return Guard([&] {
-    const std::optional<Place> place = RowOf(self).place(Eqn(op, nullptr), operand);
-    out->known = place.has_value();
-    if (!place) return;
+    const std::optional<ViewMap> map = RowOf(self).view_map(Eqn(op, nullptr), operand);
+    out->known = map.has_value();
+    if (!map) return;
     const Eqn e(op, nullptr);
     const auto from_rank = static_cast<size_t>(e.in(operand).rank()), to_rank = static_cast<size_t>(e.out().rank());
-    Give("rule place", "number", place->first, out->first, from_rank);
-    Give("rule place", "number", place->limit, out->limit, from_rank);
-    Give("rule place", "number", place->from, out->from, to_rank);
-    Give("rule place", "number", place->shift, out->shift, to_rank);
+    Give("rule view_map", "number", map->first, out->first, from_rank);
+    Give("rule view_map", "number", map->limit, out->limit, from_rank);
+    Give("rule view_map", "number", map->from, out->from, to_rank);
+    Give("rule view_map", "number", map->shift, out->shift, to_rank);
   });
 }
 
@@ -259,7 +259,7 @@ inline void Register(ricci_ctx* ctx, const Row& row) {
   if (row.contract != nullptr) def.contract = thunks::Contract;
   def.factors = ToAbi(row.factors);
   if (row.factors_of != nullptr) def.factors_of = thunks::Factors;
-  if (row.place != nullptr) def.place = thunks::TellPlace;
+  if (row.view_map != nullptr) def.view_map = thunks::TellViewMap;
   def.missing = ToAbi(row.missing);
   def.examples = ToAbi(row.examples);
   def.doc = ToAbi(row.doc);

@@ -94,10 +94,10 @@ struct DeadCode {
   Values out;                         // to be filled where used; not in the first call
 };
 
-// Where in the result the elements of an operand go (ricci_place). As constructed from an equation it takes all
+// Where in the result the elements of an operand go (ricci_view_map). As constructed from an equation it takes all
 // elements, and no dimension of the result is one of the operand's.
-struct Place {
-  Place(const Eqn& e, uint32_t operand)
+struct ViewMap {
+  ViewMap(const Eqn& e, uint32_t operand)
       : first(e.in(operand).shape().size(), 0),
         limit(e.in(operand).shape().begin(), e.in(operand).shape().end()),
         from(e.out().shape().size(), -1),
@@ -144,7 +144,7 @@ using BatchRule = RuleOr<void (*)(const Eqn& e, Batch& a), ElementwiseTag>;
 using PartialEvalRule = void (*)(const Eqn& e, PartialEval& a);
 using DeadCodeRule = void (*)(const Eqn& e, DeadCode& a);
 using FactorsRule = std::string (*)(const Eqn& e);
-using PlaceRule = std::optional<Place> (*)(const Eqn& e, uint32_t operand);  // nothing: it has no such form
+using ViewMapRule = std::optional<ViewMap> (*)(const Eqn& e, uint32_t operand);  // nothing: it has no such form
 using ScalarRule = Scalar (*)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> in);
 using IndexRule = Scalar (*)(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> index);
 using LoopsRule = void (*)(KernelBuilder& k, const Eqn& e);
@@ -202,7 +202,7 @@ struct Row {
   ContractRule contract = nullptr;         // the same, but for the rounding
   std::string_view factors = {};           // "m k, k n -> m n; sum k"; empty: elementwise
   FactorsRule factors_of = nullptr;        // the same made from the equation
-  PlaceRule place = nullptr;               // for operations that only move elements: where they go
+  ViewMapRule view_map = nullptr;          // for operations that only move elements: where they go
   std::span<const Lowering> lowerings = {};
   std::string_view missing = {};   // "jvp: integer result; transpose: not linear"
   std::string_view examples = {};  // for the laws: "(f64[2,3] in 0.3..3); (f64[4]) axes=[0]"

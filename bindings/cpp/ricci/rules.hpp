@@ -176,7 +176,7 @@ void BatchFirstOperand(const Eqn& e, Batch& a) {
 }
 
 // ---- lowering ----
-// The element of operand 0 at the place that From gives.
+// The element of operand 0 at the position that From gives.
 template <Index (*From)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at)>
 Scalar LoadFrom(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scalar> at) {
   if (e.out().elements() == 0) return k.Constant(e.out().dtype(), 0);
@@ -218,8 +218,9 @@ inline constexpr std::string_view kDiscrete = "transpose: its tangent is zero";
 inline constexpr std::string_view kOneReal = "(f64[2,3])", kTwoReals = "(f64[2,3], f64[2,3])";
 
 // ---- whole rows ----
-// A view: each element of the result is one of the only operand, which From finds by the place in the result. T gives
-// the cotangent of the operand from that of the result; B is for BatchFirstOperand, S for One. `row` has the rest.
+// A view: each element of the result is one of the only operand, which From finds by the position in the result. T
+// gives the cotangent of the operand from that of the result; B is for BatchFirstOperand, S for One. `row` has the
+// rest.
 template <Index (*From)(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at),
           Value (*T)(const Eqn& e, const Value& ct), Batched (*B)(const Eqn& e, const Batched& x),
           Value (*S)(const Eqn& e, std::span<const Value> in)>

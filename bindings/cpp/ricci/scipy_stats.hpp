@@ -182,7 +182,7 @@ Value entropy(const Operand& mu, const Operand& loc = 0);
 // ---- samples ----
 // The standard error of the mean.
 Value sem(const Operand& x, const Axes& axes = 0, int64_t ddof = 1, bool keepdims = false);
-// The place of each element in the sorted order, from 1, as f32; of all elements flattened. `method` says what equal
+// The position of each element in the sorted order, from 1, as f32; of all elements flattened. `method` says what equal
 // elements get: average, min, max, dense (as min, without gaps after it) or ordinal (in their order). NaN anywhere
 // makes all NaN.
 Value rankdata(const Operand& x, std::string_view method = "average");

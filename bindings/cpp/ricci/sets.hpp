@@ -36,8 +36,8 @@ Value put_along_axis(const Operand& x, const Operand& indices, const Operand& va
 // ---- order ----
 // i32 indices that sort by the last key, then by the one before, ...
 Value lexsort(const OperandList& keys, AxisNumber axis = -1);
-// The element at place `kth` of the sorted array is there, smaller ones are before it, greater ones after it. As it is
-// done by sorting, all elements are in order.
+// The element at position `kth` of the sorted array is there, smaller ones are before it, greater ones after it. As it
+// is done by sorting, all elements are in order.
 Value partition(const Operand& x, int64_t kth, AxisNumber axis = -1);
 Value argpartition(const Operand& x, int64_t kth, AxisNumber axis = -1);
 // By the real part, then the imaginary part; c64 or c128.

@@ -18,11 +18,11 @@ Value swapaxes(const Operand& x, AxisNumber a, AxisNumber b);
 Value moveaxis(const Operand& x, AxisNumber from, AxisNumber to);
 // Drops these dimensions of size 1, or all of them.
 Value squeeze(const Operand& x, const Axes& axes = {});
-// A new dimension of size 1 at place `axis` of the result.
+// A new dimension of size 1 at position `axis` of the result.
 Value expand_dims(const Operand& x, AxisNumber axis);
 Value broadcast_to(const Operand& x, const Shape& shape);
 Value flip(const Operand& x, const Axes& axes = {});
-// Moves elements by `shift` places around the axis; without one, around the flattened array.
+// Moves elements by `shift` positions around the axis; without one, around the flattened array.
 Value roll(const Operand& x, int64_t shift, AxisNumber axis = kFlat);
 Value roll(const Operand& x, const Shape& shifts, const Shape& axes);
 // Zeros (or `value`) before and after each dimension.

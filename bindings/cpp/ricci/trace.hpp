@@ -12,7 +12,7 @@ namespace ricci { inline namespace v0 {
 
 using Arrays = std::vector<Array>;
 
-// The program that `call(&program)` makes; its error gets the place of the caller.
+// The program that `call(&program)` makes; its error gets the location of the caller.
 template <typename Call>
 Program MakeProgramAt(const Location& at, Call&& call) {
   ricci_program* p = nullptr;

@@ -1147,18 +1147,17 @@ struct ricci_lowering
 end
 
 """
----- places ----
+---- view maps ----
 
-An operation with one result that only moves elements may say where those of an operand go. Then the kernel that
-computes them stores them there directly: a concatenation of computed pieces, an array that is shifted around its
-edges.
+An operation with one result that only moves elements may say where those of an operand go: its view map. Then the
+kernel that computes the operand stores its elements there directly: the parts of a concatenation, an array that is
+shifted around its edges.
 
 Element x of the operand is in the result if first[d] <= x[d] < limit[d] for each of its dimensions d, and there it
 is element y: y[j] = x[from[j]] + shift[j] where from[j] is one of them, shift[j] where from[j] is -1. Each element
-of the result is the place of exactly one element of one operand. The law `places` of ricci/check.h checks all of
-this.
+of the result is exactly one element of one operand. The law `view_maps` of ricci/check.h checks all of this.
 """
-struct ricci_place
+struct ricci_view_map
     hdr::ricci_hdr
     # 0 when the rule is called, which sets it to 1 if it can say
     known::UInt32
@@ -1221,7 +1220,7 @@ struct ricci_prim_def
     # of two, are left out.
     examples::ricci_str
     # Where elements of an operand go (see above); NULL: unknown.
-    place::Ptr{Cvoid}
+    view_map::Ptr{Cvoid}
     # `z = vendor.op(x, y): what it computes`: the names of results and operands, then one line for people. A last name
     # `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
     # lists these names. The line refers to attributes as `name`. Empty: no names, and any number.
@@ -1285,8 +1284,8 @@ struct ricci_kernel_table
     buffer_size::UInt32
     # of the elements, as the core compiled them
     reserved0::UInt32
-    # [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
-    # it is unknown; NULL: of all. What a kernel computes does not depend on it.
+    # [n_insts]: the location in the host's source of the equation that each instruction is of (ricci_location_get), 0
+    # where it is unknown; NULL: of all. What a kernel computes does not depend on it.
     locations::Ptr{UInt64}
 end
 
@@ -1658,7 +1657,7 @@ struct ricci_callback
     hdr::ricci_hdr
     self::Ptr{Cvoid}
     # Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
-    # place of the operation. NULL: this is only a rule for vmap.
+    # location of the operation. NULL: this is only a rule for vmap.
     call::Ptr{Cvoid}
     # when the context ends; may be NULL
     drop_self::Ptr{Cvoid}

@@ -3,7 +3,7 @@
 """
     Failure(code, message, operation, rule, file, line)
 
-What the library refuses or cannot do. `message` is complete: place, primitive, what is wrong with both values, and what
+What the library refuses or cannot do. `message` is complete: location, primitive, what is wrong with both values, and what
 to do. `code` is one of the `RICCI_*` codes; the others are empty or 0 where they are not known.
 """
 struct Failure <: Exception

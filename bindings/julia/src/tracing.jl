@@ -1,4 +1,4 @@
-# tracing: programs under construction, the values in them, and equations with the place of the caller.
+# tracing: programs under construction, the values in them, and equations with the location of the caller.
 #
 # A function that is traced gets values; what it does with them is appended to the innermost program that is open. A
 # nested program (a body, a branch) may use values of the programs around it: they become parameters after its own, and
@@ -26,7 +26,7 @@ mutable struct Builder <: Tracer
     outer::Union{Nothing,Builder}
     is_lent::Bool # by the library, for a rule: neither finished nor abandoned here
     captured::Vector{Pair{Value,UInt64}} # values of outer programs, and the parameters that stand for them
-    places::Dict{Any,Union{Nothing,Tuple{String,Int}}} # of addresses of code, since looking them up takes long
+    locations::Dict{Any,Union{Nothing,Tuple{String,Int}}} # of addresses of code, since looking them up takes long
 end
 function Builder(raw, context, outer, is_lent::Bool)
     return Builder(raw, context, outer, is_lent, Pair{Value,UInt64}[], Dict{Any,Union{Nothing,Tuple{String,Int}}}())
@@ -112,7 +112,7 @@ function own(b::Builder, v::Value)
     return id[]
 end
 
-# ---- the place of the caller ----
+# ---- the location of the caller ----
 
 const SOURCES = @__DIR__
 
@@ -120,7 +120,7 @@ const SOURCES = @__DIR__
 is_ours(file) = startswith(file, SOURCES) || (!isabspath(file) && endswith(file, ".jl"))
 
 "File and line of the code at an address, if it is the user's."
-function place_of(address)
+function location_of(address)
     for frame in Base.StackTraces.lookup(address)
         file = String(frame.file)
         frame.from_c || is_ours(file) || return (file, Int(frame.line))
@@ -128,13 +128,13 @@ function place_of(address)
     return nothing
 end
 
-"Says where the equations that follow come from. Those of a rule keep the place of the operation that it is for."
-function place!(b::Builder)
+"Says where the equations that follow come from. Those of a rule keep the location of the operation that it is for."
+function set_location!(b::Builder)
     b.is_lent && return nothing
     for address in backtrace()
-        place = get!(() -> place_of(address), b.places, address)
-        place === nothing && continue
-        sys.ricci_builder_set_location(b.raw, place[1], place[2], C_NULL)
+        location = get!(() -> location_of(address), b.locations, address)
+        location === nothing && continue
+        sys.ricci_builder_set_location(b.raw, location[1], location[2], C_NULL)
         return nothing
     end
     return sys.ricci_builder_set_location(b.raw, C_NULL, 0, C_NULL)
@@ -178,7 +178,7 @@ dimensions (from 0) and meaning are those of plugins/lax/PRIMITIVES.md.
 function emit(operation::String, operands::Vector{Value}, n_out::Integer, attributes::Pair...;
               builder::Builder = innermost(operands))
     ids, kept, out = UInt64[own(builder, v) for v in operands], Any[], zeros(UInt64, n_out)
-    place!(builder)
+    set_location!(builder)
     prim = Ref(sys.ricci_prim(0))
     GC.@preserve builder kept begin
         attrs = sys.ricci_attr[attribute(kept, String(name), x) for (name, x) in attributes]
@@ -196,7 +196,7 @@ end
 "Appends the equations of a program: its results for these operands."
 function inline(f::Program, operands::Vector{Value}, builder::Builder = innermost(operands))
     ids, out = UInt64[own(builder, v) for v in operands], zeros(UInt64, length(signature(f)[2]))
-    place!(builder)
+    set_location!(builder)
     GC.@preserve f builder begin
         check(sys.ricci_builder_inline(builder.raw, f.raw, ids, length(ids), out, length(out)))
     end

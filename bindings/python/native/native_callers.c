@@ -88,7 +88,7 @@ static PyObject* Call(PyObject* object, PyObject* arguments, PyObject* named) {
 /* ---- what is known ---- */
 
 /* Where it is in a list, by identity; -1 if it is not there. */
-static Py_ssize_t PlaceIn(PyObject* list, void* object) {
+static Py_ssize_t IndexIn(PyObject* list, void* object) {
   const Py_ssize_t n = list == NULL ? 0 : PyList_Size(list);
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (PyList_GetItem(list, i) == (PyObject*)object) return i;
@@ -122,14 +122,14 @@ static PyObject* Learn(PyObject* object, PyObject* kind) {
   Tree* tree = ((Kind*)kind)->tree;
   if (self->trees == NULL && (self->trees = PyList_New(0)) == NULL) return NULL;
   if (tree->kinds == NULL && (tree->kinds = PyList_New(0)) == NULL) return NULL;
-  if (PlaceIn(tree->kinds, kind) < 0 && PyList_Insert(tree->kinds, 0, kind) < 0) return NULL;
-  if (PlaceIn(self->trees, tree) < 0 && PyList_Insert(self->trees, 0, (PyObject*)tree) < 0) return NULL;
+  if (IndexIn(tree->kinds, kind) < 0 && PyList_Insert(tree->kinds, 0, kind) < 0) return NULL;
+  if (IndexIn(self->trees, tree) < 0 && PyList_Insert(self->trees, 0, (PyObject*)tree) < 0) return NULL;
   return DropTrees(self->trees, kMaxTrees) ? Py_NewRef(Py_None) : NULL;
 }
 
 static bool Remove(PyObject* list, void* object) {
-  const Py_ssize_t place = PlaceIn(list, object);
-  return place < 0 || PyList_SetSlice(list, place, place + 1, NULL) == 0;
+  const Py_ssize_t index = IndexIn(list, object);
+  return index < 0 || PyList_SetSlice(list, index, index + 1, NULL) == 0;
 }
 
 static PyObject* Unlearn(PyObject* object, PyObject* kind) {

@@ -135,7 +135,7 @@ uint32_t KernelEmitter::For(uint32_t id) {
     }
     return close;
   }
-  Loop(One(inst.a), One(inst.b), 1, LookOf(id), [&](V i) {
+  Loop(One(inst.a), One(inst.b), 1, PollOf(id), [&](V i) {
     Put(id, {i, nullptr, 0});
     Range(id + 1, close);
   });
@@ -157,7 +157,7 @@ uint32_t KernelEmitter::ForSpread(uint32_t id, uint32_t close) {
   }
   BeginSpread(id);
   const auto spread = [&](V begin, V end, bool even) {
-    Loop(begin, end, l_.lanes, LookOf(id), [&](V x) {
+    Loop(begin, end, l_.lanes, PollOf(id), [&](V x) {
       Put(id, {x, nullptr, 1});
       mask_ = even ? nullptr : TailMask(x, end);
       Range(id + 1, close);
@@ -187,7 +187,7 @@ void KernelEmitter::LoopPerLane(uint32_t id, const std::function<void()>& body) 
   V counter = l_.Alloca(l_.vec(l_.i64()), "counter"), hi = Each(inst.b);
   LLVMBuildStore(l_.b, Each(inst.a), counter);
   WhileActive(
-      LookOf(id),
+      PollOf(id),
       [&] {
         V now = LLVMBuildLoad2(l_.b, l_.vec(l_.i64()), counter, "");
         Put(id, {nullptr, now, 0});
@@ -204,7 +204,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
   const uint32_t cond = blocks_.middle[id], close = blocks_.close[id];
   if (spreading_ && varying_[k_.insts[cond].a]) {
     WhileActive(
-        LookOf(id),
+        PollOf(id),
         [&] {
           Range(id + 1, cond);
           return Each(k_.insts[cond].a);
@@ -212,7 +212,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
         [&] { Range(cond + 1, close); });
     return close;
   }
-  const CountedTrips trips = BeginTrips(LookOf(id));
+  const CountedTrips trips = BeginTrips(PollOf(id));
   LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
   LLVMBuildBr(l_.b, head);
   LLVMPositionBuilderAtEnd(l_.b, head);
@@ -220,7 +220,7 @@ uint32_t KernelEmitter::While(uint32_t id) {
   LLVMBuildCondBr(l_.b, One(k_.insts[cond].a), inside, after);
   LLVMPositionBuilderAtEnd(l_.b, inside);
   Range(cond + 1, close);
-  EndTrip(trips, LookOf(id));
+  EndTrip(trips, PollOf(id));
   LLVMBuildBr(l_.b, head);
   LLVMPositionBuilderAtEnd(l_.b, after);
   return close;

@@ -19,18 +19,18 @@ void KernelEmitter::Loop(V lo, V hi, int64_t step, Body body) {
 }
 
 template <typename Body>
-void KernelEmitter::Loop(V lo, V hi, int64_t step, LoopLook look, Body body) {
-  if (look.every == 0) return Loop(lo, hi, step, body);
+void KernelEmitter::Loop(V lo, V hi, int64_t step, LoopPoll poll, Body body) {
+  if (poll.every == 0) return Loop(lo, hi, step, body);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(l_.b), head = l_.NewBlock("block"), between = l_.NewBlock("look"),
                     after = l_.NewBlock("done");
   LLVMBuildBr(l_.b, head);
   LLVMPositionBuilderAtEnd(l_.b, head);
   V from = LLVMBuildPhi(l_.b, l_.i64(), "from");
-  V to = l_.Fn("llvm.smin", l_.Fn("llvm.sadd.sat", from, l_.I64(look.every * step)), hi);
+  V to = l_.Fn("llvm.smin", l_.Fn("llvm.sadd.sat", from, l_.I64(poll.every * step)), hi);
   Loop(from, to, step, body);
   LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntSLT, to, hi, ""), between, after);
   LLVMPositionBuilderAtEnd(l_.b, between);
-  LookAtRun({look.loop, [&] { return LLVMBuildSub(l_.b, to, lo, ""); }});
+  PollRun({poll.loop, [&] { return LLVMBuildSub(l_.b, to, lo, ""); }});
   V next[] = {lo, to};
   LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(l_.b)};
   LLVMAddIncoming(from, next, blocks, 2);
@@ -39,9 +39,9 @@ void KernelEmitter::Loop(V lo, V hi, int64_t step, LoopLook look, Body body) {
 }
 
 template <typename Condition, typename Body>
-void KernelEmitter::WhileActive(LoopLook look, Condition condition, Body body) {
+void KernelEmitter::WhileActive(LoopPoll poll, Condition condition, Body body) {
   V outer = mask_, active = l_.Alloca(l_.vec(l_.i1()), "active");
-  const CountedTrips trips = BeginTrips(look);
+  const CountedTrips trips = BeginTrips(poll);
   LLVMBuildStore(l_.b, MaskOrAll(), active);
   LLVMBasicBlockRef head = l_.NewBlock("while"), inside = l_.NewBlock("body"), after = l_.NewBlock("done");
   LLVMBuildBr(l_.b, head);
@@ -54,7 +54,7 @@ void KernelEmitter::WhileActive(LoopLook look, Condition condition, Body body) {
   LLVMPositionBuilderAtEnd(l_.b, inside);
   mask_ = on;
   body();
-  EndTrip(trips, look);
+  EndTrip(trips, poll);
   LLVMBuildBr(l_.b, head);
   --masked_depth_;
   LLVMPositionBuilderAtEnd(l_.b, after);

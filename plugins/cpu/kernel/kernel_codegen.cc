@@ -33,12 +33,12 @@ LLVMBasicBlockRef KernelEmitter::Exit() {
   return exit_;
 }
 
-CountedTrips KernelEmitter::BeginTrips(LoopLook look) {
-  if (look.every == 0) return {};
+CountedTrips KernelEmitter::BeginTrips(LoopPoll poll) {
+  if (poll.every == 0) return {};
   CountedTrips trips;
-  if (look.every != 1) {
+  if (poll.every != 1) {
     trips.left = l_.Alloca(l_.i32(), "left");
-    LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(look.every)), trips.left);
+    LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(poll.every)), trips.left);
   }
   if (l_.stoppable) {
     trips.ended = l_.Alloca(l_.i64(), "ended");
@@ -47,22 +47,22 @@ CountedTrips KernelEmitter::BeginTrips(LoopLook look) {
   return trips;
 }
 
-void KernelEmitter::EndTrip(const CountedTrips& trips, LoopLook look) {
-  if (look.every == 0) return;
-  const LookPlace here{look.loop, [&] {
-                         V ended = LLVMBuildLoad2(l_.b, l_.i64(), trips.ended, "");
-                         V now = LLVMBuildAdd(l_.b, ended, l_.I64(look.every), "");
-                         LLVMBuildStore(l_.b, now, trips.ended);
-                         return now;
-                       }};
-  if (trips.left == nullptr) return LookAtRun(here);
+void KernelEmitter::EndTrip(const CountedTrips& trips, LoopPoll poll) {
+  if (poll.every == 0) return;
+  const PollSite here{poll.loop, [&] {
+                        V ended = LLVMBuildLoad2(l_.b, l_.i64(), trips.ended, "");
+                        V now = LLVMBuildAdd(l_.b, ended, l_.I64(poll.every), "");
+                        LLVMBuildStore(l_.b, now, trips.ended);
+                        return now;
+                      }};
+  if (trips.left == nullptr) return PollRun(here);
   V now = LLVMBuildSub(l_.b, LLVMBuildLoad2(l_.b, l_.i32(), trips.left, ""), l_.I32(1), "");
   LLVMBuildStore(l_.b, now, trips.left);
   Branch(
       LLVMBuildICmp(l_.b, LLVMIntEQ, now, l_.I32(0), ""),
       [&] {
-        LookAtRun(here);
-        LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(look.every)), trips.left);
+        PollRun(here);
+        LLVMBuildStore(l_.b, l_.I32(static_cast<int32_t>(poll.every)), trips.left);
       },
       [] {});
 }
@@ -99,7 +99,7 @@ void KernelEmitter::Rows(V begin, V end) {
   if (k_.domain_rank == 1) return columns(begin, end);
   if (!schedule_.squares.empty()) return Squares(begin, end);
   if (schedule_.rows_together) together_ = schedule_.dims[k_.domain_rank - 2];
-  Loop(begin, end, 1, LoopLook{looks_.units}, [&](V row) {
+  Loop(begin, end, 1, LoopPoll{polls_.units}, [&](V row) {
     row_ = row;
     SetRow(row, schedule_.rows_together ? 2 : 1);
     columns(l_.I64(0), l_.I64(inner));
@@ -131,7 +131,7 @@ void KernelEmitter::Chunks() {
 // The chunks [begin, end) of a scan that runs on several threads.
 void KernelEmitter::ScanChunks() {
   V chunks = l_.I64(schedule_.chunks);
-  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, LoopLook{looks_.units}, [&](V unit) {
+  Loop(LLVMGetParam(function_, 1), LLVMGetParam(function_, 2), 1, LoopPoll{polls_.units}, [&](V unit) {
     row_ = LLVMBuildUDiv(l_.b, unit, chunks, "");
     chunk_ = LLVMBuildURem(l_.b, unit, chunks, "");
     SetRow(row_, 0);
@@ -161,7 +161,7 @@ void KernelEmitter::SpreadPieces(const std::vector<Piece>& pieces, uint32_t d, V
 void KernelEmitter::Spread(V begin, V end, bool even) {
   const uint32_t root = schedule_.dims[k_.domain_rank - 1];
   if (!schedule_.over_domain) {
-    Loop(begin, end, 1, LoopLook{looks_.columns}, [&](V x) {
+    Loop(begin, end, 1, LoopPoll{polls_.columns}, [&](V x) {
       if (root != 0) Put(root, {x, nullptr, 0});
       column_ = x;
       Points();
@@ -170,7 +170,7 @@ void KernelEmitter::Spread(V begin, V end, bool even) {
   }
   varying_ = FindVarying(k_, blocks_, root, 1, k_.n_insts);
   spreading_ = true;
-  Loop(begin, end, l_.lanes, LoopLook{looks_.columns}, [&](V x) {
+  Loop(begin, end, l_.lanes, LoopPoll{polls_.columns}, [&](V x) {
     Put(root, {x, nullptr, 1});
     column_ = x;
     mask_ = even ? nullptr : TailMask(x, end);
@@ -309,15 +309,15 @@ KernelCode EmitKernel(const LlvmBuilder& builder, const ricci_kernel_table& k, c
   LlvmBuilder l = builder;
   l.lanes = schedule.lanes;
   l.shared_math = SharedMath(k);
-  const Looks looks = FindLooks(k, blocks, schedule, out.grain);
-  out.looks = out.run_state = looks.any;
-  out.look_work = looks.work;
+  const Polls polls = FindPolls(k, blocks, schedule, out.grain);
+  out.polls = out.run_state = polls.any;
+  out.poll_work = polls.work;
   for (uint32_t i = 0; i < k.n_insts; ++i) out.run_state |= k.insts[i].op == RICCI_K_CHECK;
   if (schedule.partials != 0) {
-    KernelEmitter(l, k, blocks, schedule, looks, out).Emit(name + "_chunks", Part::kPartial);
+    KernelEmitter(l, k, blocks, schedule, polls, out).Emit(name + "_chunks", Part::kPartial);
     out.partial_chunks = schedule.partial_chunks, out.partials = schedule.partials;
   }
-  KernelEmitter(l, k, blocks, schedule, looks, out).Emit(name, Part::kWhole);
+  KernelEmitter(l, k, blocks, schedule, polls, out).Emit(name, Part::kWhole);
   return out;
 }
 

@@ -25,9 +25,9 @@ struct KernelCode {
   // `function` combines; the buffer after the kernel's own holds them, at most 8 bytes each.
   LLVMValueRef partial = nullptr;
   int64_t partial_chunks = 0, partials = 0;
-  bool run_state = false;  // after all buffers it gets the pointer to the run state: it has RICCI_K_CHECKs, or looks
-  bool looks = false;      // it looks whether the run is to end, and if so returns with its work half done
-  double look_work = 0;    // of a task after the last look (looks.h)
+  bool run_state = false;  // after all buffers it gets the pointer to the run state: it has RICCI_K_CHECKs, or polls
+  bool polls = false;      // it polls whether the run is to end, and if so returns with its work half done
+  double poll_work = 0;    // of a task after the last poll (polls.h)
   std::string error;       // empty: fine
 };
 

@@ -10,7 +10,7 @@
 #include "codegen/schedule.h"
 #include "cpu/kernel/kernel_codegen.h"
 #include "cpu/kernel/kernel_state.h"
-#include "cpu/kernel/looks.h"
+#include "cpu/kernel/polls.h"
 #include "cpu/run/run_state.h"
 #include "cpu/scalar/scalar_codegen.h"
 
@@ -34,12 +34,12 @@ class KernelEmitter {
  public:
   // `l` has the lanes of the schedule.
   KernelEmitter(const LlvmBuilder& l, const ricci_kernel_table& k, const Blocks& blocks, const KernelSchedule& schedule,
-                const Looks& looks, KernelCode& out)
+                const Polls& polls, KernelCode& out)
       : l_(l),
         k_(k),
         blocks_(blocks),
         schedule_(schedule),
-        looks_(looks),
+        polls_(polls),
         out_(out),
         values_(k.n_insts),
         locals_(k.n_insts),
@@ -83,22 +83,22 @@ class KernelEmitter {
   // `body` of lo, lo + step, ... below hi.
   template <typename Body>
   void Loop(V lo, V hi, int64_t step, Body body);
-  // The same in blocks of `look.every` trips, with a look between two blocks, which may end the kernel; 0: one block.
+  // The same in blocks of `poll.every` trips, with a poll between two blocks, which may end the kernel; 0: one block.
   template <typename Body>
-  void Loop(V lo, V hi, int64_t step, LoopLook look, Body body);
+  void Loop(V lo, V hi, int64_t step, LoopPoll poll, Body body);
 
   // ---- the run ----
 
   // Loaded at each use, which is rare.
   V Run() { return LoadBuffer(CountBuffers() - 1); }
   // The function returns at once if the run is to end; nothing else changes.
-  void LookAtRun(const LookPlace& at) { EmitLook(l_, Run(), Exit(), at); }
+  void PollRun(const PollSite& at) { EmitPoll(l_, Run(), Exit(), at); }
   // In code that equal parts share it does not know of which of them the loop is.
-  LoopLook LookOf(uint32_t loop) const { return {looks_.every[loop], regions_.code == nullptr ? loop : 0}; }
+  LoopPoll PollOf(uint32_t loop) const { return {polls_.every[loop], regions_.code == nullptr ? loop : 0}; }
   LLVMBasicBlockRef Exit();
-  // For a loop whose trips are counted while it runs: it looks again after `look.every` trips.
-  CountedTrips BeginTrips(LoopLook look);
-  void EndTrip(const CountedTrips& trips, LoopLook look);
+  // For a loop whose trips are counted while it runs: it polls again after `poll.every` trips.
+  CountedTrips BeginTrips(LoopPoll poll);
+  void EndTrip(const CountedTrips& trips, LoopPoll poll);
 
   // ---- regions ----
 
@@ -118,14 +118,14 @@ class KernelEmitter {
   void Export(uint32_t first, uint32_t next, uint32_t last);
   void StoreImports();
   Value Imported(uint32_t id, uint64_t at);
-  uint64_t PlaceBytes(uint32_t id, const Value& v);
+  uint64_t SlotBytes(uint32_t id, const Value& v);
   V ScratchAt(uint64_t at);
   void StoreValue(uint64_t at, uint32_t dtype, const Value& v);
   Value LoadValue(uint64_t at, uint32_t dtype, const Value& like);
   void ToFrame(uint32_t id, const Value& v);
   Value FromFrame(uint32_t id, const Value& like);
-  void TakePlace(uint32_t id, uint64_t bytes, uint32_t until);
-  void FreePlaces(uint32_t before);
+  void TakeSlot(uint32_t id, uint64_t bytes, uint32_t until);
+  void FreeSlots(uint32_t before);
   uint64_t TakeScratch(uint64_t bytes);
 
   // ---- parts that share code ----
@@ -251,7 +251,7 @@ class KernelEmitter {
 
   // Runs `body` while any active lane's `condition` (a vector) holds; the others are switched off.
   template <typename Condition, typename Body>
-  void WhileActive(LoopLook look, Condition condition, Body body);
+  void WhileActive(LoopPoll poll, Condition condition, Body body);
 
   uint32_t While(uint32_t id);
   uint32_t If(uint32_t id);
@@ -303,7 +303,7 @@ class KernelEmitter {
   const ricci_kernel_table& k_;
   const Blocks& blocks_;
   const KernelSchedule& schedule_;
-  const Looks& looks_;
+  const Polls& polls_;
   KernelCode& out_;
   std::vector<Value> values_;
   std::vector<Local> locals_;

@@ -171,7 +171,7 @@ void KernelEmitter::Store(uint32_t id, uint32_t last) {
 }
 
 void KernelEmitter::DeclareLocal(uint32_t id) {
-  if (locals_[id].declared) return;  // declared in a loop: one place serves all trips
+  if (locals_[id].declared) return;  // declared in a loop: one slot serves all trips
   const ricci_inst& inst = k_.insts[id];
   Local& local = locals_[id];
   local.declared = true;
@@ -190,10 +190,10 @@ void KernelEmitter::DeclareLocal(uint32_t id) {
 }
 
 uint64_t KernelEmitter::TakeScratch(uint64_t bytes) {
-  const uint64_t place = (scratch_ + 63) / 64 * 64;
-  scratch_ = std::min<uint64_t>(place + bytes, RICCI_MAX_DIM);
+  const uint64_t offset = (scratch_ + 63) / 64 * 64;
+  scratch_ = std::min<uint64_t>(offset + bytes, RICCI_MAX_DIM);
   out_.scratch_bytes = std::max(out_.scratch_bytes, scratch_);
-  return place;
+  return offset;
 }
 
 // Lanes that are switched off compute too, and their operands affect the time: with whatever is in memory, sines of

@@ -110,13 +110,13 @@ V KernelEmitter::Accumulate(uint32_t id, V lo, V hi, bool vector, uint32_t sums)
     const int64_t ways = sums;
     V count = LLVMBuildSub(l_.b, hi, lo, "");
     V whole = LLVMBuildAdd(l_.b, lo, LLVMBuildAnd(l_.b, count, l_.I64(-ways), ""), "");
-    Loop(lo, whole, ways, LookOf(id), [&](V i) {
+    Loop(lo, whole, ways, PollOf(id), [&](V i) {
       for (size_t w = 0; w < slots.size(); ++w)
         step(LLVMBuildAdd(l_.b, i, l_.I64(static_cast<int64_t>(w)), ""), slots[w]);
     });
     lo = whole;
   }
-  Loop(lo, hi, 1, sums > 1 ? LoopLook{} : LookOf(id), [&](V i) { step(i, slots[0]); });
+  Loop(lo, hi, 1, sums > 1 ? LoopPoll{} : PollOf(id), [&](V i) { step(i, slots[0]); });
   std::vector<V> all;
   for (V slot : slots) all.push_back(LLVMBuildLoad2(l_.b, t, slot, ""));
   if (sums > 1)
@@ -155,7 +155,7 @@ V KernelEmitter::ReduceSpread(uint32_t id, uint32_t close, V lo, V hi, std::opti
   V count = LLVMBuildSub(l_.b, hi, lo, "");
   V whole = LLVMBuildAdd(l_.b, lo,
                          LLVMBuildMul(l_.b, LLVMBuildSDiv(l_.b, count, l_.I64(stride), ""), l_.I64(stride), ""), "");
-  Loop(lo, whole, stride, LookOf(id), [&](V x) {
+  Loop(lo, whole, stride, PollOf(id), [&](V x) {
     for (unsigned w = 0; w < ways; ++w) step(LLVMBuildAdd(l_.b, x, l_.I64(w * l_.lanes), ""), slots[w], nullptr);
   });
   if (!trips || *trips % stride != 0 || schedule_.split == id) {
@@ -183,7 +183,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   const bool vector = spreading_ && varying_[close];
   const int64_t inner = k_.domain_rank == 0 ? 1 : k_.domain[k_.domain_rank - 1];
   const LLVMTypeRef one = MemoryType(l_, acc), t = vector ? l_.vec(one) : one;
-  const auto place = [&](V chunk) {
+  const auto address_of = [&](V chunk) {
     V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
     V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(inner), ""), column_, "");
     return Element(one, Buffer(k_.n_buffers), at);
@@ -194,7 +194,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
     const bool innermost = Innermost(k_, blocks_, id, l_.lanes);
     V sum = spreading_ || !innermost ? Accumulate(id, from, to, vector, innermost && close - id <= kShortBody ? 4 : 1)
                                      : ReduceSpread(id, close, from, to, std::nullopt);
-    V memory = ToMemory(acc, sum), at = place(chunk_);
+    V memory = ToMemory(acc, sum), at = address_of(chunk_);
     if (vector && mask_ != nullptr) {
       l_.Intrinsic("llvm.masked.store", {t, l_.ptr()}, {memory, at, l_.I32(static_cast<int>(Align(acc))), mask_});
     } else {
@@ -207,7 +207,7 @@ uint32_t KernelEmitter::Split(uint32_t id) {
   V slot = l_.Alloca(value, "sum"), identity = EmitIdentity(l_, op, acc);
   LLVMBuildStore(l_.b, vector ? l_.Splat(identity) : identity, slot);
   Loop(l_.I64(0), l_.I64(schedule_.chunks), 1, [&](V chunk) {
-    V part = LLVMBuildLoad2(l_.b, t, place(chunk), "");  // after the last column lie other sums, or room for them
+    V part = LLVMBuildLoad2(l_.b, t, address_of(chunk), "");  // after the last column lie other sums, or room for them
     LLVMSetAlignment(part, Align(acc));
     V old = LLVMBuildLoad2(l_.b, value, slot, "");
     LLVMBuildStore(l_.b, EmitCombine(l_, op, acc, old, FromMemory(acc, part)), slot);

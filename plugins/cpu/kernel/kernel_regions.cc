@@ -21,7 +21,7 @@ void KernelEmitter::PrepareRegions() {
   if (schedule_.regions.functions.empty() && schedule_.regions.calls.empty()) return;
   regions_.last.assign(k_.n_insts, 0);
   regions_.home.assign(k_.n_insts, 0);
-  regions_.place.assign(k_.n_insts, {});
+  regions_.slot.assign(k_.n_insts, {});
   regions_.shared.assign(k_.n_insts, 0);
   regions_.last_read = codegen::LastReads(k_, blocks_);
   std::vector<uint32_t> region(k_.n_insts, 0);  // the function that an instruction is in
@@ -46,7 +46,7 @@ uint32_t KernelEmitter::CallRegion(uint32_t first) {
   V region = MakeRegion(first, last);
   StoreImports();
   EmitCall(region, first, last);
-  FreePlaces(last);
+  FreeSlots(last);
   return last - 1;
 }
 
@@ -77,7 +77,7 @@ void KernelEmitter::EmitCall(V region, uint32_t first, uint32_t last) {
   }
   V args[] = {LLVMGetParam(function_, 0), bits, l_.I64(0), LLVMGetParam(function_, 3)};
   LLVMBuildCall2(l_.b, FunctionType(), region, args, 4, "");
-  if (looks_.IsIn(first, last)) EmitEndIfStopped(l_, Run(), Exit());
+  if (polls_.IsIn(first, last)) EmitEndIfStopped(l_, Run(), Exit());
 }
 
 void KernelEmitter::Region(uint32_t first, uint32_t last) {
@@ -111,7 +111,7 @@ void KernelEmitter::Export(uint32_t first, uint32_t next, uint32_t last) {
     if (regions_.home[id] != regions_.number || regions_.last_read[id] < last) continue;
     const Value& v = values_[id];
     if (Content(v) == nullptr || LLVMIsConstant(Content(v))) continue;
-    TakePlace(id, PlaceBytes(id, v), regions_.last_read[id]);
+    TakeSlot(id, SlotBytes(id, v), regions_.last_read[id]);
     ToFrame(id, v);
     regions_.stored.push_back(id);
   }
@@ -144,12 +144,11 @@ Value KernelEmitter::At(uint32_t id) {
   if (LLVMIsConstant(Content(v))) return v;
   if (regions_.home[id] != 0 && regions_.home[id] != Regions::kFrame) Fail("a region reads a value of another region");
   if (regions_.number == 0) return FromFrame(id, v);
-  if (regions_.home[id] == 0 && regions_.place[id].bytes < PlaceBytes(id, v))
-    TakePlace(id, PlaceBytes(id, v), k_.n_insts);
-  return Imported(id, regions_.place[id].at);
+  if (regions_.home[id] == 0 && regions_.slot[id].bytes < SlotBytes(id, v)) TakeSlot(id, SlotBytes(id, v), k_.n_insts);
+  return Imported(id, regions_.slot[id].at);
 }
 
-// A value of the kernel's own function or of another region, loaded from a place in scratch before the item that reads
+// A value of the kernel's own function or of another region, loaded from a slot in scratch before the item that reads
 // it first: not all that a region reads stays in registers from its beginning on.
 Value KernelEmitter::Imported(uint32_t id, uint64_t at) {
   const Value v = values_[id];
@@ -164,10 +163,10 @@ Value KernelEmitter::Imported(uint32_t id, uint64_t at) {
   return loaded;
 }
 
-// The bytes of a value's place.
-uint64_t KernelEmitter::PlaceBytes(uint32_t id, const Value& v) {
+// The bytes of a value's slot.
+uint64_t KernelEmitter::SlotBytes(uint32_t id, const Value& v) {
   const uint64_t bytes = uint64_t{SizeOfDType(k_.insts[id].dtype)} * (v.linear() ? 1 : l_.lanes);
-  return (bytes + kPlaceAlign - 1) / kPlaceAlign * kPlaceAlign;
+  return (bytes + kSlotAlign - 1) / kSlotAlign * kSlotAlign;
 }
 
 V KernelEmitter::ScratchAt(uint64_t at) {
@@ -175,32 +174,32 @@ V KernelEmitter::ScratchAt(uint64_t at) {
 }
 
 void KernelEmitter::StoreValue(uint64_t at, uint32_t dtype, const Value& v) {
-  LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, Content(v)), ScratchAt(at)), kPlaceAlign);
+  LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, Content(v)), ScratchAt(at)), kSlotAlign);
 }
 
 Value KernelEmitter::LoadValue(uint64_t at, uint32_t dtype, const Value& like) {
   const LLVMTypeRef one = MemoryType(l_, dtype);
   V v = LLVMBuildLoad2(l_.b, like.linear() ? one : l_.vec(one), ScratchAt(at), "");
-  LLVMSetAlignment(v, kPlaceAlign);
+  LLVMSetAlignment(v, kSlotAlign);
   v = FromMemory(dtype, v);
   return like.linear() ? Value{v, nullptr, like.stride} : Value{nullptr, v, 0};
 }
 
-void KernelEmitter::ToFrame(uint32_t id, const Value& v) { StoreValue(regions_.place[id].at, k_.insts[id].dtype, v); }
+void KernelEmitter::ToFrame(uint32_t id, const Value& v) { StoreValue(regions_.slot[id].at, k_.insts[id].dtype, v); }
 
 Value KernelEmitter::FromFrame(uint32_t id, const Value& like) {
-  return LoadValue(regions_.place[id].at, k_.insts[id].dtype, like);
+  return LoadValue(regions_.slot[id].at, k_.insts[id].dtype, like);
 }
 
-void KernelEmitter::TakePlace(uint32_t id, uint64_t bytes, uint32_t until) {
+void KernelEmitter::TakeSlot(uint32_t id, uint64_t bytes, uint32_t until) {
   std::vector<uint64_t>& free = regions_.free[bytes];
   if (free.empty()) free.push_back(TakeScratch(bytes));
-  regions_.place[id] = {free.back(), bytes};
+  regions_.slot[id] = {free.back(), bytes};
   free.pop_back();
-  regions_.taken.emplace(until, regions_.place[id]);
+  regions_.taken.emplace(until, regions_.slot[id]);
 }
 
-void KernelEmitter::FreePlaces(uint32_t before) {
+void KernelEmitter::FreeSlots(uint32_t before) {
   const auto end = regions_.taken.lower_bound(before);
   for (auto at = regions_.taken.begin(); at != end; ++at) regions_.free[at->second.bytes].push_back(at->second.at);
   regions_.taken.erase(regions_.taken.begin(), end);

@@ -60,7 +60,7 @@ uint32_t KernelEmitter::Scan(uint32_t id) {
     const auto trips = TripsOf(k_, id);
     ScanSpread(id, One(inst.a), One(inst.b), trips && *trips % l_.lanes == 0);
   } else if (uniform) {
-    Loop(One(inst.a), One(inst.b), 1, LookOf(id), [&](V i) {
+    Loop(One(inst.a), One(inst.b), 1, PollOf(id), [&](V i) {
       Put(id, {i, nullptr, 0});
       Range(parts.body, close);
     });
@@ -86,7 +86,7 @@ void KernelEmitter::ScanSpread(uint32_t id, V from, V to, bool even) {
     V count = LLVMBuildSub(l_.b, to, from, "");
     whole = LLVMBuildAdd(l_.b, from, LLVMBuildAnd(l_.b, count, l_.I64(-static_cast<int64_t>(l_.lanes)), ""), "");
   }
-  Loop(from, whole, l_.lanes, LookOf(id), vector_at);
+  Loop(from, whole, l_.lanes, PollOf(id), vector_at);
   if (!even) {
     Loop(whole, to, l_.lanes, [&](V x) {
       mask_ = TailMask(x, to);
@@ -150,7 +150,7 @@ void KernelEmitter::AddPartsInLanes(const ScanParts& parts, V from, V to) {
   const uint32_t id = scan_.id;
   const int64_t length = schedule_.chunk_length / l_.lanes;
   BeginSpread(id);
-  Loop(l_.I64(0), l_.I64(length), 1, LookOf(id), [&](V step) {
+  Loop(l_.I64(0), l_.I64(length), 1, PollOf(id), [&](V step) {
     Put(id, {LLVMBuildAdd(l_.b, from, step, ""), nullptr, length});
     mask_ = LLVMBuildICmp(l_.b, LLVMIntSLT, Each(id), l_.Splat(to), "mask");
     Range(parts.body, parts.prefix);
@@ -183,7 +183,7 @@ void KernelEmitter::ChunksBefore(const ScanParts& parts) {
   });
 }
 
-// Its place, 8 bytes, in the buffer after the kernel's own.
+// Its slot, 8 bytes, in the buffer after the kernel's own.
 V KernelEmitter::PartialSum(V chunk, uint32_t states, uint32_t state) {
   V number = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, row_, l_.I64(schedule_.chunks), ""), chunk, "");
   V at = LLVMBuildAdd(l_.b, LLVMBuildMul(l_.b, number, l_.I64(states), ""), l_.I64(state), "");

@@ -82,7 +82,7 @@ bool KernelEmitter::Serves(const Regions::Code& code, uint32_t first, uint32_t l
   if (code.has_mask != (mask_ != nullptr) || code.is_masked != (masked_depth_ > 0) || code.spreading != spreading_)
     return false;
   if (!std::equal(code.varying.begin(), code.varying.end(), varying_.begin() + first)) return false;
-  if (!std::equal(looks_.every.begin() + first, looks_.every.begin() + last, looks_.every.begin() + code.first))
+  if (!std::equal(polls_.every.begin() + first, polls_.every.begin() + last, polls_.every.begin() + code.first))
     return false;
   const std::vector<uint32_t> ids = ArgumentsFor(code, first, last);
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -93,7 +93,7 @@ bool KernelEmitter::Serves(const Regions::Code& code, uint32_t first, uint32_t l
 }
 
 Value KernelEmitter::Argument(uint32_t id) {
-  const uint64_t at = TakeScratch(PlaceBytes(id, values_[id]));
+  const uint64_t at = TakeScratch(SlotBytes(id, values_[id]));
   regions_.code->arguments.push_back({id, values_[id], /*is_address=*/false, /*per_lane=*/false, at});
   return Imported(id, at);
 }
@@ -103,7 +103,7 @@ Local KernelEmitter::LocalAt(uint32_t id) {
   if (regions_.code == nullptr || !IsShared(id)) return local;
   const auto [known, is_new] = regions_.code->addresses.try_emplace(id);
   if (is_new) {
-    const uint64_t at = TakeScratch(kPlaceAlign);
+    const uint64_t at = TakeScratch(kSlotAlign);
     regions_.code->arguments.push_back({id, {}, /*is_address=*/true, local.per_lane, at});
     LLVMBasicBlockRef here = LLVMGetInsertBlock(l_.b);
     LLVMPositionBuilderAtEnd(l_.b, LLVMGetEntryBasicBlock(function_));
@@ -134,7 +134,7 @@ void KernelEmitter::StoreResults(uint32_t first, uint32_t last) {
     const Value& v = values_[id];
     if (Content(v) == nullptr) continue;
     const bool is_constant = LLVMIsConstant(Content(v));
-    const uint64_t at = is_constant ? 0 : TakeScratch(PlaceBytes(id, v));
+    const uint64_t at = is_constant ? 0 : TakeScratch(SlotBytes(id, v));
     if (!is_constant) StoreValue(at, k_.insts[id].dtype, v);
     regions_.code->results.push_back({number, v, at});
   }

@@ -11,7 +11,7 @@ void KernelEmitter::Squares(V begin, V end) {
   const uint32_t rank = k_.domain_rank, rows = schedule_.dims[rank - 2];
   const int64_t lanes = l_.lanes, height = k_.domain[rank - 2], width = k_.domain[rank - 1];
   V blocks = l_.I64((height + lanes - 1) / lanes);
-  Loop(begin, end, 1, LoopLook{looks_.units}, [&](V unit) {
+  Loop(begin, end, 1, LoopPoll{polls_.units}, [&](V unit) {
     SetRow(LLVMBuildUDiv(l_.b, unit, blocks, ""), 2);
     V first = LLVMBuildMul(l_.b, LLVMBuildURem(l_.b, unit, blocks, ""), l_.I64(lanes), "");
     const auto columns = [&] { Spread(l_.I64(0), l_.I64(width), width % lanes == 0); };

@@ -26,7 +26,7 @@ struct Value {
 
 inline V Content(const Value& v) { return v.linear() ? v.one : v.each; }
 
-inline constexpr uint64_t kPlaceAlign = 64;  // of values in scratch
+inline constexpr uint64_t kSlotAlign = 64;  // of values in scratch
 
 struct Postponed {  // a store and what its operands were
   uint32_t store;
@@ -40,13 +40,13 @@ struct Local {
   uint64_t scratch = 0;  // offset
 };
 
-// How a loop looks whether the run is to end (looks.h).
-struct LoopLook {
+// How a loop polls whether the run is to end (polls.h).
+struct LoopPoll {
   uint32_t every = 0;  // trips; 0: it does not
   uint32_t loop = 0;   // the instruction that opens it; 0: a loop over points
 };
 
-// In memory, for a loop that looks: how many trips are left until it does, and how many have ended by its last look.
+// In memory, for a loop that polls: how many trips are left until it does, and how many have ended by its last poll.
 struct CountedTrips {
   LLVMValueRef left = nullptr, ended = nullptr;
 };
@@ -63,7 +63,7 @@ enum class Part : uint8_t { kWhole, kPartial };
 
 // What the regions of a kernel read of each other.
 struct Regions {
-  struct Place {  // in scratch
+  struct SpillSlot {  // in scratch
     uint64_t at = 0, bytes = 0;
   };
   struct Import {  // what a region reads, and that value in the kernel's own function
@@ -71,7 +71,7 @@ struct Regions {
     Value value;
     uint32_t home;
   };
-  // A function that equal parts call. Arguments and results have places of their own in scratch, to and from which
+  // A function that equal parts call. Arguments and results have slots of their own in scratch, to and from which
   // each call copies.
   struct Code {
     struct Argument {  // a value, or the address of a private array
@@ -102,8 +102,8 @@ struct Regions {
   std::vector<uint32_t> part_end;   // of the part that begins at an instruction and is a call
   std::vector<uint32_t> same;       // the first of the parts that are equal to that one
   std::vector<uint8_t> results;     // by instruction of such a first part: others read it, there or in an equal part
-  std::vector<Place> place;         // of a value
-  std::multimap<uint32_t, Place> taken;            // by the last read
+  std::vector<SpillSlot> slot;      // of a value
+  std::multimap<uint32_t, SpillSlot> taken;        // by the last read
   std::map<uint64_t, std::vector<uint64_t>> free;  // by bytes
   std::vector<Import> imports;                     // of the region that is being made
   std::map<uint32_t, std::deque<Code>> codes;      // by the first of equal parts

@@ -19,11 +19,11 @@ V KernelEmitter::UpdatedBuffer(const ricci_inst& inst) {
 void KernelEmitter::UpdateOne(uint32_t id, V address, V value) {
   const ricci_inst& inst = k_.insts[id];
   const uint32_t dtype = k_.buffers[RICCI_BUFFER_OF(inst.imm)].dtype;
-  V place = Element(MemoryType(l_, dtype), UpdatedBuffer(inst), address);
-  V old = LLVMBuildLoad2(l_.b, MemoryType(l_, dtype), place, "");
+  V element = Element(MemoryType(l_, dtype), UpdatedBuffer(inst), address);
+  V old = LLVMBuildLoad2(l_.b, MemoryType(l_, dtype), element, "");
   LLVMSetAlignment(old, Align(dtype));
   V next = EmitCombine(l_, RICCI_COMBINER_OF(inst.imm), dtype, FromMemory(dtype, old), value);
-  LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, next), place), Align(dtype));
+  LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, next), element), Align(dtype));
 }
 
 void KernelEmitter::Update(uint32_t id) {
@@ -115,18 +115,18 @@ void KernelEmitter::CombineCopies(V begin, V end) {
   const uint32_t buffer = RICCI_BUFFER_OF(inst.imm), dtype = k_.buffers[buffer].dtype;
   const LLVMTypeRef one = MemoryType(l_, dtype);
   const auto combine = [&](LLVMTypeRef t, V i) {
-    V place = Element(one, Buffer(buffer), LLVMBuildAdd(l_.b, i, l_.I64(schedule_.copied->lo), ""));
+    V element = Element(one, Buffer(buffer), LLVMBuildAdd(l_.b, i, l_.I64(schedule_.copied->lo), ""));
     const auto read = [&](V from) {
       V v = LLVMBuildLoad2(l_.b, t, from, "");
       LLVMSetAlignment(v, Align(dtype));
       return FromMemory(dtype, v);
     };
-    V sum = read(place);
+    V sum = read(element);
     for (int64_t chunk = 0; chunk < schedule_.chunks; ++chunk) {
       V part = read(Element(one, CopyOf(one, l_.I64(chunk)), i));
       sum = EmitCombine(l_, RICCI_COMBINER_OF(inst.imm), dtype, sum, part);
     }
-    LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, sum), place), Align(dtype));
+    LLVMSetAlignment(LLVMBuildStore(l_.b, ToMemory(dtype, sum), element), Align(dtype));
   };
   V count = LLVMBuildSub(l_.b, end, begin, "");
   V vectors = LLVMBuildAnd(l_.b, count, l_.I64(-static_cast<int64_t>(l_.lanes)), "");

@@ -99,7 +99,7 @@ class Factorization {
     }
     return true;
   }
-  // Row i from column `first` on, and its place in the triangle.
+  // Row i from column `first` on, and its position in the triangle.
   bool Row(int64_t k, int64_t first, int64_t i) const {
     Complex* row = At(i, 0);
     for (int64_t j = first; j <= i; ++j) {
@@ -112,8 +112,8 @@ class Factorization {
       if (j == i && !(re > 0)) return false;
       row[j] = j == i ? Complex{std::sqrt(re), 0} : Complex{re / above[j].real(), im / above[j].real()};
     }
-    Complex* place = triangle_ + (i - k);
-    for (int64_t j = k; j < i; ++j, place += f_.tools.width()) *place = std::conj(row[j]);
+    Complex* element = triangle_ + (i - k);
+    for (int64_t j = k; j < i; ++j, element += f_.tools.width()) *element = std::conj(row[j]);
     triangle_[kTriangleDiagonal / 2 + i - k] = row[i];
     return true;
   }

@@ -22,10 +22,10 @@ constexpr int64_t kNarrow = 8;  // rows, columns or steps for which the generate
 using Loop = ConvolutionLoop;
 struct Convolution {
   Array lhs, rhs, out;
-  Loop group;                // strides of one group of each
-  std::vector<Loop> places;  // batch and spatial dimensions of the result, and
-  Loop features;             // the features of one group, by the strides of the result
-  std::vector<Loop> steps;   // input features of one group and the window
+  Loop group;                   // strides of one group of each
+  std::vector<Loop> positions;  // batch and spatial dimensions of the result, and
+  Loop features;                // the features of one group, by the strides of the result
+  std::vector<Loop> steps;      // input features of one group and the window
 };
 
 // As if lhs were padded, where it is not.
@@ -33,16 +33,16 @@ Convolution OfPadded(const ConvolutionShape& shape) {
   Convolution c;
   c.group = shape.group;
   c.features = shape.features;
-  c.places = {shape.batch};
+  c.positions = {shape.batch};
   c.steps = {shape.inputs};
   for (const ConvolutionWindow& v : shape.windows) {
-    c.places.push_back({v.out, v.out > 1 ? v.lhs_stride * v.stride : 0, 0, v.out_stride});
+    c.positions.push_back({v.out, v.out > 1 ? v.lhs_stride * v.stride : 0, 0, v.out_stride});
     c.steps.push_back({v.rhs, v.rhs > 1 ? v.lhs_stride * v.rhs_dilation : 0, v.rhs_stride, 0});
   }
   const auto later = [](auto member) {
     return [member](const Loop& a, const Loop& b) { return a.*member > b.*member; };
   };
-  std::stable_sort(c.places.begin(), c.places.end(), later(&Loop::out));
+  std::stable_sort(c.positions.begin(), c.positions.end(), later(&Loop::out));
   std::stable_sort(c.steps.begin(), c.steps.end(), later(&Loop::lhs));
   c.lhs = shape.lhs, c.rhs = shape.rhs, c.out = shape.out;
   return c;
@@ -89,17 +89,17 @@ int64_t AdjacentRun(std::span<const Loop> loops) {
   return run;
 }
 
-// Which places of the result are rows or columns, and which are a batch.
+// Which positions of the result are rows or columns, and which are a batch.
 struct Roles {
   bool windows_are_rows;
   std::span<const Loop> windows, batch;
 };
 Roles RolesOf(const Convolution& c) {
-  const auto after = std::find_if(c.places.begin(), c.places.end(),
+  const auto after = std::find_if(c.positions.begin(), c.positions.end(),
                                   [&](const Loop& l) { return l.size > 1 && l.out < c.features.out; });
-  const std::span<const Loop> all(c.places);
-  const auto first = static_cast<size_t>(after - c.places.begin());
-  if (after == c.places.end()) return {true, all, {}};
+  const std::span<const Loop> all(c.positions);
+  const auto first = static_cast<size_t>(after - c.positions.begin());
+  if (after == c.positions.end()) return {true, all, {}};
   return {false, all.subspan(first), all.first(first)};
 }
 

@@ -1,4 +1,4 @@
-// What planes cost: vectors of products, those between places too, and copies.
+// What planes cost: vectors of products, those between positions too, and copies.
 #include <algorithm>
 #include <cmath>
 
@@ -24,11 +24,11 @@ PhaseCount CountPhase(const PlanePlan& p, int64_t number, double lanes) {
   PhaseCount count;
   double length = 0, lines = 1;  // up to the last place; lines of the last dimension
   for (size_t d = 0; d < l.dims.size(); ++d) {
-    const auto places =
-        static_cast<double>(d == 0 ? std::min(l.chunk, l.dims[d].Places(phase[d])) : l.dims[d].Places(phase[d]));
+    const auto positions =
+        static_cast<double>(d == 0 ? std::min(l.chunk, l.dims[d].Positions(phase[d])) : l.dims[d].Positions(phase[d]));
     count.meetings *= static_cast<double>(l.dims[d].meetings[static_cast<size_t>(phase[d])].size());
-    length = length * static_cast<double>(l.Extent(d)) + places - 1;
-    lines *= d + 1 < l.dims.size() ? places : std::ceil(places / lanes);
+    length = length * static_cast<double>(l.Extent(d)) + positions - 1;
+    lines *= d + 1 < l.dims.size() ? positions : std::ceil(positions / lanes);
   }
   const auto images = static_cast<double>(p.run.size), chunks = static_cast<double>(l.chunks);
   if (IsDirect(p, number)) {
@@ -68,9 +68,10 @@ double CopiesOf(const PlanePlan& p) {
 bool IsDirect(const PlanePlan& p, int64_t phase) {
   const PlaneDimension& last = p.layout.dims.back();
   if (!p.map || p.out_type != p.sum || last.window.run_stride * last.phases != 1) return false;
-  int64_t places = last.Places(p.layout.PhaseNumbers(phase).back());
-  if (p.layout.dims.size() == 1) places = std::min(p.layout.chunk, places - (p.layout.chunks - 1) * p.layout.chunk);
-  return places >= kDirectLine;
+  int64_t positions = last.Positions(p.layout.PhaseNumbers(phase).back());
+  if (p.layout.dims.size() == 1)
+    positions = std::min(p.layout.chunk, positions - (p.layout.chunks - 1) * p.layout.chunk);
+  return positions >= kDirectLine;
 }
 
 double PlaneCycles(const PlanePlan& p) {

@@ -9,8 +9,8 @@ namespace {
 int64_t FloorDivided(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 int64_t CeilDivided(int64_t a, int64_t b) { return -FloorDivided(-a, b); }
 
-// Appends the lines of the last dimension for each combination of places of the others: `body(d, add)` calls
-// add(array, plane, count) for each place of dimension d, where count is 1 for all but the last.
+// Appends the lines of the last dimension for each combination of positions of the others: `body(d, add)` calls
+// add(array, plane, count) for each position of dimension d, where count is 1 for all but the last.
 struct LineWalk {
   std::vector<PlaneLine> lines;
 
@@ -36,7 +36,7 @@ PlaneDimension::PlaneDimension(const PlaneWindow& w) : window(w) {
       const int64_t at = phase * w.step + j * w.other_step - w.low;
       if (at % w.dilation != 0) continue;
       const int64_t element = at / w.dilation;
-      if (element >= w.elements || element + (Places(phase) - 1) * stride < 0) continue;
+      if (element >= w.elements || element + (Positions(phase) - 1) * stride < 0) continue;
       const int64_t shift = FloorDivided(element, stride);
       meetings[static_cast<size_t>(phase)].push_back({j, element - shift * stride, shift});
       first = any ? std::min(first, shift) : shift;
@@ -56,13 +56,13 @@ PlaneDimension::PlaneDimension(const PlaneWindow& w) : window(w) {
   }
 }
 
-void PlaneLayout::Cut(int64_t places) {
-  const int64_t all = dims[0].MostPlaces();
-  chunk = std::clamp<int64_t>(places, 1, all);
+void PlaneLayout::Cut(int64_t positions) {
+  const int64_t all = dims[0].MostPositions();
+  chunk = std::clamp<int64_t>(positions, 1, all);
   chunks = (all + chunk - 1) / chunk;
 }
 
-int64_t PlaneLayout::Extent(size_t d) const { return (d == 0 ? chunk : dims[d].MostPlaces()) + dims[d].reach; }
+int64_t PlaneLayout::Extent(size_t d) const { return (d == 0 ? chunk : dims[d].MostPositions()) + dims[d].reach; }
 int64_t PlaneLayout::PlaneElements() const {
   int64_t n = 1;
   for (size_t d = 0; d < dims.size(); ++d) n *= Extent(d);
@@ -102,12 +102,12 @@ std::vector<PlaneLine> PlaneLayout::ArrayLines(int64_t chunk_number, int64_t dis
       const int64_t rest = dim.remainders[r];
       const int64_t lo = std::max<int64_t>(0, CeilDivided(-rest, dim.stride) - first),
                     hi = std::min(Extent(d), FloorDivided(dim.window.elements - 1 - rest, dim.stride) - first + 1);
-      const auto place = [&](int64_t u, int64_t count) {
+      const auto line = [&](int64_t u, int64_t count) {
         add(((u + first) * dim.stride + rest) * dim.window.element_stride,
             u * apart[d] + static_cast<int64_t>(r) * planes[d], count);
       };
-      if (d + 1 == dims.size() && lo < hi) place(lo, hi - lo);
-      for (int64_t u = lo; u < hi && d + 1 < dims.size(); ++u) place(u, 1);
+      if (d + 1 == dims.size() && lo < hi) line(lo, hi - lo);
+      for (int64_t u = lo; u < hi && d + 1 < dims.size(); ++u) line(u, 1);
     }
   });
   return std::move(walk.lines);
@@ -136,13 +136,13 @@ PlaneLayout::Phase PlaneLayout::PhaseOf(int64_t number, int64_t distance) const 
     int64_t length = 1;
     run.Go(0, dims.size(), 0, 0, [&](size_t d, const auto& add) {
       const PlaneDimension& dim = dims[d];
-      const int64_t from = d == 0 ? c * chunk : 0, places = dim.Places(phase[d]) - from,
-                    count = d == 0 ? std::min(places, chunk) : places;
-      const auto place = [&](int64_t q, int64_t n) {
+      const int64_t from = d == 0 ? c * chunk : 0, positions = dim.Positions(phase[d]) - from,
+                    count = d == 0 ? std::min(positions, chunk) : positions;
+      const auto line = [&](int64_t q, int64_t n) {
         add(((from + q) * dim.phases + phase[d]) * dim.window.run_stride, q * apart[d], n);
       };
-      if (d + 1 == dims.size()) place(0, std::max<int64_t>(count, 0));
-      for (int64_t q = 0; q < count && d + 1 < dims.size(); ++q) place(q, 1);
+      if (d + 1 == dims.size()) line(0, std::max<int64_t>(count, 0));
+      for (int64_t q = 0; q < count && d + 1 < dims.size(); ++q) line(q, 1);
     });
     for (const PlaneLine& l : run.lines) length = std::max(length, l.plane + l.count);
     out.lines.push_back(std::move(run.lines));

@@ -38,7 +38,7 @@ double Count(const ConvolutionShape& c, int64_t ConvolutionWindow::*size) {
   return n;
 }
 
-// Along each dimension; if the places are those of sums, not of a map, they are numbered in order.
+// Along each dimension; if the positions are those of sums, not of a map, they are numbered in order.
 bool MakeLayout(const ConvolutionShape& c, PlanePlan& p) {
   int64_t apart = 1;
   p.work =
@@ -58,13 +58,13 @@ bool MakeLayout(const ConvolutionShape& c, PlanePlan& p) {
     double products = 0;
     for (size_t phase = 0; phase < d.meetings.size(); ++phase) {
       products +=
-          static_cast<double>(d.meetings[phase].size()) * static_cast<double>(d.Places(static_cast<int64_t>(phase)));
+          static_cast<double>(d.meetings[phase].size()) * static_cast<double>(d.Positions(static_cast<int64_t>(phase)));
     }
     p.work *= products;
   }
   std::reverse(p.layout.dims.begin(), p.layout.dims.end());
   if (p.layout.Phases() > kMostPhases) return false;
-  p.layout.Cut(p.layout.dims[0].MostPlaces());
+  p.layout.Cut(p.layout.dims[0].MostPositions());
   double extent = 1;
   for (size_t d = 0; d < p.layout.dims.size(); ++d) {
     extent *= static_cast<double>(p.layout.Extent(d)) * static_cast<double>(p.layout.dims[d].remainders.size());
@@ -77,11 +77,11 @@ int64_t CachedBytes(const PlanePlan& p) {
   const int64_t copies = p.map ? std::min(p.features.size, kPlaneRows) : p.features.size;  // sums, or runs of rhs
   return SizeOf(p.sum) * p.Distance() * (p.others_chunk * p.layout.Planes() + copies);
 }
-// Places of a run, of the elements that it goes over.
+// Positions of a run, of the elements that it goes over.
 double Share(const PlanePlan& p) {
-  double places = 1;
-  for (const PlaneDimension& d : p.layout.dims) places *= static_cast<double>(d.MostPlaces());
-  return places / static_cast<double>(p.layout.PlaneElements());
+  double positions = 1;
+  for (const PlaneDimension& d : p.layout.dims) positions *= static_cast<double>(d.MostPositions());
+  return positions / static_cast<double>(p.layout.PlaneElements());
 }
 int64_t Evenly(int64_t all, int64_t part) {
   const int64_t parts = (all + part - 1) / part;
@@ -92,7 +92,7 @@ bool HalveRun(PlanePlan& p) {
   if (p.run_chunk > 1) {
     p.run_chunk = Evenly(p.run.size, (p.run_chunk + 1) / 2);
   } else if (p.layout.chunk > 1) {
-    p.layout.Cut(Evenly(p.layout.dims[0].MostPlaces(), (p.layout.chunk + 1) / 2));
+    p.layout.Cut(Evenly(p.layout.dims[0].MostPositions(), (p.layout.chunk + 1) / 2));
   } else {
     return false;
   }
@@ -143,10 +143,10 @@ bool SetTypes(const ConvolutionShape& c, PlanePlan& p) {
 
 bool ChoosePlanes(const ConvolutionShape& c, PlanePlan& p) {
   if (c.windows.empty() || !SetTypes(c, p) || !IsModest(c)) return false;
-  const double places = static_cast<double>(c.batch.size) * Count(c, &ConvolutionWindow::out),
+  const double positions = static_cast<double>(c.batch.size) * Count(c, &ConvolutionWindow::out),
                steps = static_cast<double>(c.inputs.size) * Count(c, &ConvolutionWindow::rhs);
-  if (places * steps * static_cast<double>(c.features.size) < 1) return false;
-  p.map = places >= steps;
+  if (positions * steps * static_cast<double>(c.features.size) < 1) return false;
+  p.map = positions >= steps;
   p.group = c.group, p.features = c.features;
   p.run = p.map ? c.batch : c.inputs, p.others = p.map ? c.inputs : c.batch;
   return MakeLayout(c, p) && ChooseChunks(p);

@@ -1,8 +1,8 @@
 // A convolution by planes (plane_tile.h): what runs go over, and how the work is cut into units.
 //
-// A run goes over places of the result, or over elements of the window, whichever are more: the latter is a gradient by
-// weights, whose window is an image. A unit copies its images to planes, so that these stay in the second-level cache,
-// and is one tile if it is a map; sums are added over tiles of some images each.
+// A run goes over positions of the result, or over elements of the window, whichever are more: the latter is a gradient
+// by weights, whose window is an image. A unit copies its images to planes, so that these stay in the second-level
+// cache, and is one tile if it is a map; sums are added over tiles of some images each.
 #ifndef RICCI_CPU_PLANE_PLAN_H_
 #define RICCI_CPU_PLANE_PLAN_H_
 #include "cpu/library/convolution_shape.h"

@@ -53,12 +53,12 @@ void Tell(jit_code_entry* entry, Action action) {
 }
 
 // The object with the address of each loaded section in its header, which is what debuggers relocate by.
-std::vector<char> Placed(std::span<const char> object, const LoadedObject& loaded) {
+std::vector<char> WithAddresses(std::span<const char> object, const LoadedObject& loaded) {
   std::vector<char> copy(object.begin(), object.end());
   Elf64_Ehdr header;
   std::memcpy(&header, copy.data(), sizeof header);
-  for (size_t i = 0; i < loaded.places().size(); ++i) {
-    const auto address = reinterpret_cast<uint64_t>(loaded.places()[i]);
+  for (size_t i = 0; i < loaded.section_addresses().size(); ++i) {
+    const auto address = reinterpret_cast<uint64_t>(loaded.section_addresses()[i]);
     char* const at = copy.data() + header.e_shoff + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_addr);
     std::memcpy(at, &address, sizeof address);
   }
@@ -69,7 +69,7 @@ std::vector<char> Placed(std::span<const char> object, const LoadedObject& loade
 std::string MapLines(std::span<const char> object, const LoadedObject& loaded, std::string_view program) {
   Elf64_Ehdr header;
   std::memcpy(&header, object.data(), sizeof header);
-  std::vector<Elf64_Shdr> sections(loaded.places().size());
+  std::vector<Elf64_Shdr> sections(loaded.section_addresses().size());
   std::memcpy(sections.data(), object.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
   std::string lines;
   for (const Elf64_Shdr& table : sections) {
@@ -79,11 +79,12 @@ std::string MapLines(std::span<const char> object, const LoadedObject& loaded, s
       Elf64_Sym s;
       std::memcpy(&s, object.data() + table.sh_offset + at, sizeof s);
       if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx >= sections.size()) continue;
-      char place[64];
-      snprintf(place, sizeof place, "%llx %llx ",
-               static_cast<unsigned long long>(reinterpret_cast<uint64_t>(loaded.places()[s.st_shndx]) + s.st_value),
+      char range[64];
+      snprintf(range, sizeof range, "%llx %llx ",
+               static_cast<unsigned long long>(reinterpret_cast<uint64_t>(loaded.section_addresses()[s.st_shndx]) +
+                                               s.st_value),
                static_cast<unsigned long long>(s.st_size));
-      lines.append(place).append(ReadableName(program, names + s.st_name)).append("\n");
+      lines.append(range).append(ReadableName(program, names + s.st_name)).append("\n");
     }
   }
   return lines;
@@ -97,7 +98,7 @@ struct CodeView::Entry {
 };
 
 CodeView::CodeView(std::span<const char> object, const LoadedObject& loaded)
-    : entry_(new Entry{Placed(object, loaded), {}}) {
+    : entry_(new Entry{WithAddresses(object, loaded), {}}) {
   jit_code_entry& e = entry_->entry;
   e.symfile_addr = entry_->object.data();
   e.symfile_size = entry_->object.size();

@@ -51,9 +51,9 @@ LLVMMetadataRef DebugInfo::File(std::string_view path) {
   return file = LLVMDIBuilderCreateFile(di_, name.data(), name.size(), folder.data(), folder.size());
 }
 
-LLVMMetadataRef DebugInfo::Subprogram(std::string_view name, const Place& place) {
-  return LLVMDIBuilderCreateFunction(di_, unit_, name.data(), name.size(), "", 0, place.file, place.line, type_, 1, 1,
-                                     place.line, LLVMDIFlagZero, 1);
+LLVMMetadataRef DebugInfo::Subprogram(std::string_view name, const SourceLine& source) {
+  return LLVMDIBuilderCreateFunction(di_, unit_, name.data(), name.size(), "", 0, source.file, source.line, type_, 1, 1,
+                                     source.line, LLVMDIFlagZero, 1);
 }
 
 void DebugInfo::At(uint64_t location) {
@@ -66,7 +66,7 @@ void DebugInfo::At(uint64_t location) {
   LLVMSetCurrentDebugLocation2(builder_, LLVMDIBuilderCreateDebugLocation(llvm_, number, 0, scope_, nullptr));
 }
 
-DebugInfo::Place DebugInfo::PlaceOf(uint64_t location) {
+DebugInfo::SourceLine DebugInfo::SourceLineOf(uint64_t location) {
   ricci_str file{}, function{};
   uint32_t line = 0;
   ricci_location_get(ctx_, location, &file, &line, &function);
@@ -74,35 +74,36 @@ DebugInfo::Place DebugInfo::PlaceOf(uint64_t location) {
   return {File({file.ptr, file.len}), line};
 }
 
-// The place of the first instruction that has one.
-DebugInfo::Place DebugInfo::FirstPlace(LLVMValueRef function) {
+// The location of the first instruction that has one.
+DebugInfo::SourceLine DebugInfo::FirstSourceLine(LLVMValueRef function) {
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != nullptr; b = LLVMGetNextBasicBlock(b)) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != nullptr; i = LLVMGetNextInstruction(i)) {
       LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
       const unsigned number = location == nullptr ? 0 : LLVMDILocationGetLine(location);
-      if (number != 0) return PlaceOf(locations_[number - 1]);
+      if (number != 0) return SourceLineOf(locations_[number - 1]);
     }
   }
   return {unknown_file_, 0};
 }
 
-LLVMMetadataRef DebugInfo::Line(LLVMValueRef instruction, LLVMMetadataRef subprogram, const Place& of_function) {
+LLVMMetadataRef DebugInfo::Line(LLVMValueRef instruction, LLVMMetadataRef subprogram, const SourceLine& of_function) {
   LLVMMetadataRef noted = LLVMInstructionGetDebugLoc(instruction);
   const unsigned number = noted == nullptr ? 0 : LLVMDILocationGetLine(noted);
   if (number == 0) return LLVMDIBuilderCreateDebugLocation(llvm_, 0, 0, subprogram, nullptr);
-  const Place place = PlaceOf(locations_[number - 1]);
-  LLVMMetadataRef scope =
-      place.file == of_function.file ? subprogram : LLVMDIBuilderCreateLexicalBlockFile(di_, subprogram, place.file, 0);
-  return LLVMDIBuilderCreateDebugLocation(llvm_, place.line, 0, scope, nullptr);
+  const SourceLine source = SourceLineOf(locations_[number - 1]);
+  LLVMMetadataRef scope = source.file == of_function.file
+                              ? subprogram
+                              : LLVMDIBuilderCreateLexicalBlockFile(di_, subprogram, source.file, 0);
+  return LLVMDIBuilderCreateDebugLocation(llvm_, source.line, 0, scope, nullptr);
 }
 
 void DebugInfo::Describe(LLVMValueRef function) {
-  const Place place = FirstPlace(function);
-  LLVMMetadataRef subprogram = Subprogram(ReadableName(program_, NameOf(function)), place);
+  const SourceLine source = FirstSourceLine(function);
+  LLVMMetadataRef subprogram = Subprogram(ReadableName(program_, NameOf(function)), source);
   LLVMSetSubprogram(function, subprogram);
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != nullptr; b = LLVMGetNextBasicBlock(b)) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != nullptr; i = LLVMGetNextInstruction(i)) {
-      LLVMInstructionSetDebugLoc(i, Line(i, subprogram, place));
+      LLVMInstructionSetDebugLoc(i, Line(i, subprogram, source));
     }
   }
 }

@@ -1,8 +1,8 @@
 // DebugInfo: which function and line of the host's source each instruction of a module comes from, for debuggers and
 // profilers.
 //
-// While code is emitted, At notes the place; an instruction carries the number of its place where a line would be.
-// Finish then gives every function its entry, named after the program and the kernel, and the numbers become lines,
+// While code is emitted, At notes the location; an instruction carries the number of its location where a line would
+// be. Finish then gives every function its entry, named after the program and the kernel, and the numbers become lines,
 // whatever order functions were emitted in and whichever of them share code.
 #ifndef RICCI_CPU_DEBUG_INFO_H_
 #define RICCI_CPU_DEBUG_INFO_H_
@@ -23,27 +23,27 @@ std::string ReadableName(std::string_view program, std::string_view function);
 
 class DebugInfo {
  public:
-  // `ctx` is asked for places; `builder` emits the code.
+  // `ctx` is asked for locations; `builder` emits the code.
   DebugInfo(const ricci_ctx* ctx, LLVMModuleRef module, LLVMBuilderRef builder, std::string program);
   ~DebugInfo();
   DebugInfo(const DebugInfo&) = delete;
 
-  // What is emitted from here on is of this place (ricci_location_get); 0: of none.
+  // What is emitted from here on is of this location (ricci_location_get); 0: of none.
   void At(uint64_t location);
   void Finish();
 
  private:
-  struct Place {
+  struct SourceLine {
     LLVMMetadataRef file;
     uint32_t line;
   };
-  Place PlaceOf(uint64_t location);
+  SourceLine SourceLineOf(uint64_t location);
   LLVMMetadataRef File(std::string_view path);
-  LLVMMetadataRef Subprogram(std::string_view name, const Place& place);
-  Place FirstPlace(LLVMValueRef function);
+  LLVMMetadataRef Subprogram(std::string_view name, const SourceLine& source);
+  SourceLine FirstSourceLine(LLVMValueRef function);
   void Describe(LLVMValueRef function);
   // The location of an instruction of `function`, whose entry and file are given.
-  LLVMMetadataRef Line(LLVMValueRef instruction, LLVMMetadataRef subprogram, const Place& of_function);
+  LLVMMetadataRef Line(LLVMValueRef instruction, LLVMMetadataRef subprogram, const SourceLine& of_function);
 
   const ricci_ctx* ctx_;
   LLVMModuleRef module_;
@@ -53,7 +53,7 @@ class DebugInfo {
   LLVMDIBuilderRef di_;
   LLVMMetadataRef unknown_file_, unit_, type_, scope_;
   std::unordered_map<std::string, LLVMMetadataRef> files_;
-  std::unordered_map<uint64_t, unsigned> numbers_;  // of places
+  std::unordered_map<uint64_t, unsigned> numbers_;  // of locations
   std::vector<uint64_t> locations_;                 // by number - 1
 };
 

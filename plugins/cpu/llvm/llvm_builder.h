@@ -34,8 +34,8 @@ struct LlvmBuilder {
   bool contracts = true;                     // it has fused multiply-adds
   std::bitset<128> shared_math = {};         // RICCI_S_* that are called, not inlined: the kernel has many of them
   const ProcessorText* processor = nullptr;  // for sources
-  DebugInfo* debug = nullptr;                // told of the places of what is emitted; NULL: code has none
-  bool stoppable = true;                     // the host may end a run: code looks for that (looks.h)
+  DebugInfo* debug = nullptr;                // gets the locations of what is emitted; NULL: code has none
+  bool stoppable = true;                     // the host may end a run: code polls for that (polls.h)
 
   LLVMTypeRef i1() const { return LLVMInt1TypeInContext(ctx); }
   LLVMTypeRef i8() const { return LLVMInt8TypeInContext(ctx); }

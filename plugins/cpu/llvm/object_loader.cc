@@ -29,14 +29,14 @@ class ObjectLoader {
 
   std::unique_ptr<LoadedObject> Load(std::string_view entry) {
     std::unique_ptr<LoadedObject> loaded(new LoadedObject);
-    if (!Read() || !Place(*loaded) || !Link() || !Relocate() || !Protect()) return nullptr;
+    if (!Read() || !Allocate(*loaded) || !Link() || !Relocate() || !Protect()) return nullptr;
     for (size_t s = 1; s < symbols_.size(); ++s) {
       if (symbols_[s].st_shndx != SHN_UNDEF && NameOf(symbols_[s].st_name, names_) == entry) {
         loaded->entry_ = addresses_[s];
       }
     }
     if (loaded->entry_ == nullptr) return Fail("object: no function " + std::string(entry)), nullptr;
-    loaded->places_ = std::move(places_);
+    loaded->section_addresses_ = std::move(section_addresses_);
     return loaded;
   }
 
@@ -81,11 +81,11 @@ class ObjectLoader {
     return (s.sh_flags & SHF_ALLOC) != 0 && s.sh_type != SHT_X86_64_UNWIND && s.sh_size != 0;
   }
 
-  bool Place(LoadedObject& loaded) {
+  bool Allocate(LoadedObject& loaded) {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     std::vector<size_t> offsets(sections_.size());
     size_t end = 0;
-    const auto place = [&](bool code) {
+    const auto add = [&](bool code) {
       for (size_t i = 0; i < sections_.size(); ++i) {
         const Elf64_Shdr& s = sections_[i];
         if (!IsLoaded(s) || ((s.sh_flags & SHF_EXECINSTR) != 0) != code) continue;
@@ -95,10 +95,10 @@ class ObjectLoader {
       }
       return true;
     };
-    if (!place(/*code=*/true)) return Fail("object: a section is too large");
+    if (!add(/*code=*/true)) return Fail("object: a section is too large");
     const size_t jumps = RoundUp(end, kJumpBytes);
     end = code_bytes_ = RoundUp(jumps + symbols_.size() * kJumpBytes, page);
-    if (!place(/*code=*/false)) return Fail("object: a section is too large");
+    if (!add(/*code=*/false)) return Fail("object: a section is too large");
     const size_t table = RoundUp(end, sizeof(void*));
     bytes_ = RoundUp(table + symbols_.size() * sizeof(void*), page);
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -107,7 +107,7 @@ class ObjectLoader {
     loaded.bytes_ = bytes_;
     jumps_ = memory_ + jumps;
     table_ = memory_ + table;
-    places_.assign(sections_.size(), nullptr);
+    section_addresses_.assign(sections_.size(), nullptr);
     for (size_t i = 0; i < sections_.size(); ++i) {
       if (IsLoaded(sections_[i]) && !Copy(i, memory_ + offsets[i])) return false;
     }
@@ -125,7 +125,7 @@ class ObjectLoader {
       if (s.sh_offset > object_.size() || s.sh_size > object_.size() - s.sh_offset) return Fail("object: truncated");
       std::memcpy(to, object_.data() + s.sh_offset, s.sh_size);
     }
-    places_[section] = to;
+    section_addresses_[section] = to;
     return true;
   }
   size_t SectionNames() const { return Table<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr))[0].e_shstrndx; }
@@ -143,8 +143,8 @@ class ObjectLoader {
           return Fail("generated code calls " + std::string(name) +
                       ", which is not in the tables of allowed functions");
         addresses_[i] = Jump(i);
-      } else if (s.st_shndx < sections_.size() && places_[s.st_shndx] != nullptr) {
-        target = addresses_[i] = places_[s.st_shndx] + s.st_value;
+      } else if (s.st_shndx < sections_.size() && section_addresses_[s.st_shndx] != nullptr) {
+        target = addresses_[i] = section_addresses_[s.st_shndx] + s.st_value;
       }
       std::memcpy(table_ + i * sizeof(void*), &target, sizeof(void*));
     }
@@ -162,9 +162,9 @@ class ObjectLoader {
 
   bool Relocate() {
     for (const Elf64_Shdr& s : sections_) {
-      if (s.sh_type != SHT_RELA || s.sh_info >= sections_.size() || places_[s.sh_info] == nullptr) continue;
+      if (s.sh_type != SHT_RELA || s.sh_info >= sections_.size() || section_addresses_[s.sh_info] == nullptr) continue;
       for (const Elf64_Rela& r : Table<Elf64_Rela>(s.sh_offset, s.sh_size)) {
-        if (!Apply(r, sections_[s.sh_info].sh_size, places_[s.sh_info])) return false;
+        if (!Apply(r, sections_[s.sh_info].sh_size, section_addresses_[s.sh_info])) return false;
       }
     }
     return true;
@@ -178,19 +178,19 @@ class ObjectLoader {
       return Fail("object: a relocation is out of range");
     }
     char* at = section + r.r_offset;
-    const auto place = reinterpret_cast<int64_t>(at), to = reinterpret_cast<int64_t>(addresses_[symbol]);
+    const auto from = reinterpret_cast<int64_t>(at), to = reinterpret_cast<int64_t>(addresses_[symbol]);
     switch (type) {
       case R_X86_64_64:
         return Store<int64_t>(at, to + r.r_addend);
       case R_X86_64_PC64:
-        return Store<int64_t>(at, to + r.r_addend - place);
+        return Store<int64_t>(at, to + r.r_addend - from);
       case R_X86_64_PC32:
       case R_X86_64_PLT32:
-        return Store<int32_t>(at, to + r.r_addend - place);
+        return Store<int32_t>(at, to + r.r_addend - from);
       case R_X86_64_GOTPCREL:
       case R_X86_64_GOTPCRELX:
       case R_X86_64_REX_GOTPCRELX:
-        return Store<int32_t>(at, reinterpret_cast<int64_t>(table_ + symbol * sizeof(void*)) + r.r_addend - place);
+        return Store<int32_t>(at, reinterpret_cast<int64_t>(table_ + symbol * sizeof(void*)) + r.r_addend - from);
       default:
         return Fail("object: relocations of type " + std::to_string(type) + " are not known");
     }
@@ -214,8 +214,8 @@ class ObjectLoader {
   std::string& error_;
   std::vector<Elf64_Shdr> sections_;
   std::vector<Elf64_Sym> symbols_;
-  Elf64_Shdr names_{};         // of symbols
-  std::vector<char*> places_;  // of sections; NULL: not loaded
+  Elf64_Shdr names_{};                    // of symbols
+  std::vector<char*> section_addresses_;  // of sections; NULL: not loaded
   std::vector<char*> addresses_;
   char *memory_ = nullptr, *jumps_ = nullptr, *table_ = nullptr;  // the latter with an entry for each symbol
   size_t bytes_ = 0, code_bytes_ = 0;

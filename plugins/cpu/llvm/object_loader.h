@@ -26,7 +26,7 @@ class LoadedObject {
   LoadedObject(const LoadedObject&) = delete;
   void* entry() const { return entry_; }
   // Where each section of the object is; NULL: not in memory.
-  const std::vector<char*>& places() const { return places_; }
+  const std::vector<char*>& section_addresses() const { return section_addresses_; }
 
  private:
   friend class ObjectLoader;
@@ -34,7 +34,7 @@ class LoadedObject {
   void* memory_ = nullptr;
   size_t bytes_ = 0;
   void* entry_ = nullptr;
-  std::vector<char*> places_;
+  std::vector<char*> section_addresses_;
 };
 
 }  // namespace ricci::cpu

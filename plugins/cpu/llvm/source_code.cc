@@ -152,12 +152,12 @@ class SourceReader {
       return std::optional(processor_.layout);
     });
     if (!failed) return true;
-    return Wrong(Place(wrong.getLineNo()) + ", column " + std::to_string(wrong.getColumnNo() + 1) + ": " +
+    return Wrong(LineText(wrong.getLineNo()) + ", column " + std::to_string(wrong.getColumnNo() + 1) + ": " +
                  InOneLine(wrong.getMessage().str()));
   }
 
   // Of a line of the text, in the plugin's source if it says where that is.
-  std::string Place(int line) const {
+  std::string LineText(int line) const {
     if (source_.file.len == 0) return "line " + std::to_string(line);
     return std::string(source_.file.ptr, source_.file.len) + ":" + std::to_string(int64_t{source_.line} + line - 1);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/kernel/looks.h"
+#include "cpu/kernel/polls.h"
 #include "cpu/llvm/jit.h"
 #include "cpu/plan/plan_emitter.h"
 #include "ricci/exact.h"
@@ -86,17 +86,17 @@ void PlanEmitter::EndIf(V ended) {
   work_ = 0;
 }
 
-void PlanEmitter::Look(uint32_t step, const std::function<V()>& trips) {
+void PlanEmitter::Poll(uint32_t step, const std::function<V()>& trips) {
   V run = LLVMGetParam(function_, 3);
-  EmitLook(l_, run, End(), {0, [&] {
+  EmitPoll(l_, run, End(), {0, [&] {
                               EmitStepNumber(l_, run, step);
                               return trips ? trips() : l_.I64(0);
                             }});
   work_ = 0;
 }
 
-void PlanEmitter::LookBefore(double work) {
-  if (work_ + work > kLookWork) Look(step_);
+void PlanEmitter::PollBefore(double work) {
+  if (work_ + work > kPollWork) Poll(step_);
   work_ += work;
 }
 

@@ -64,9 +64,9 @@ class PlanEmitter {
     return end_;
   }
   // Ends the plan here, before or in a step, if the host wants the run to end.
-  void Look(uint32_t step, const std::function<V()>& trips = {});
-  // A look before a step with this much work. Most steps are short, so most have no look before them.
-  void LookBefore(double work);
+  void Poll(uint32_t step, const std::function<V()>& trips = {});
+  // A poll before a step with this much work. Most steps are short, so most have no poll before them.
+  void PollBefore(double work);
   V Offset(V base, uint64_t bytes);
   V OfArgs(uint64_t offset, const char* name) { return EmitLoadOfArgs(l_, LLVMGetParam(function_, 3), offset, name); }
 
@@ -77,7 +77,7 @@ class PlanEmitter {
   uint32_t Straight(uint32_t s) const;
   void Sequence(uint32_t first, uint32_t n);
   std::vector<uint32_t> NumbersOf(uint32_t first, uint32_t n);
-  void AppendPlace(uint32_t buffer, std::vector<uint64_t>& key) const;
+  void AppendStorage(uint32_t buffer, std::vector<uint64_t>& key) const;
   std::optional<uint32_t> FirstLibrary(uint32_t first, uint32_t n) const;
   V LibraryOf(uint32_t first, uint32_t n);
   V Library(uint32_t number);
@@ -94,8 +94,8 @@ class PlanEmitter {
   // ---- each step (plan_steps.cc) ----
 
   void Step(const ricci_plan_step& step);
-  bool LooksInside(const ricci_plan_step& step) const;
-  uint64_t PlaceOf(const ricci_plan_step& step) const;
+  bool PollsInside(const ricci_plan_step& step) const;
+  uint64_t LocationOf(const ricci_plan_step& step) const;
   void ProfiledStep(const ricci_plan_step& step);
   void StepItself(const ricci_plan_step& step);
   void KernelStep(const ricci_plan_step& step);
@@ -137,7 +137,7 @@ class PlanEmitter {
   V function_ = nullptr;
   uint32_t step_ = 0;                      // that is emitted
   LLVMBasicBlockRef end_ = nullptr;        // of function_, for a plan that ends early; NULL: nothing jumps there
-  double work_ = 0;                        // of the steps since the last look (looks.h)
+  double work_ = 0;                        // of the steps since the last poll (polls.h)
   std::optional<uint32_t> first_library_;  // that the function is given; none for the entry, and without calls
   std::map<std::vector<uint64_t>, uint32_t> known_;  // steps that are equal
 };

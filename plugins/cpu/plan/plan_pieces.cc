@@ -54,13 +54,13 @@ std::vector<uint32_t> PlanEmitter::NumbersOf(uint32_t first, uint32_t n) {
       key[1] = in_turn ? 0 : s + 1;
       key.push_back(plan_.libraries[step.index].scratch_bytes != 0);
     }
-    for (uint32_t i = 0; i < step.n_args; ++i) AppendPlace(plan_.args[step.args + i], key);
+    for (uint32_t i = 0; i < step.n_args; ++i) AppendStorage(plan_.args[step.args + i], key);
     numbers.push_back(known_.try_emplace(std::move(key), static_cast<uint32_t>(known_.size())).first->second);
   }
   return numbers;
 }
 
-void PlanEmitter::AppendPlace(uint32_t buffer, std::vector<uint64_t>& key) const {
+void PlanEmitter::AppendStorage(uint32_t buffer, std::vector<uint64_t>& key) const {
   const ricci_plan_buffer& b = plan_.buffers[buffer];
   const bool constant = b.kind == RICCI_BUFFER_CONSTANT, arena = b.kind == RICCI_BUFFER_ARENA;
   key.insert(key.end(), {b.kind, b.bytes, constant ? buffer : arena ? b.offset : b.index});
@@ -118,7 +118,7 @@ void PlanEmitter::Repeated(uint32_t first, uint32_t period, uint32_t times) {
   LLVMBuildBr(l_.b, loop);
   LLVMPositionBuilderAtEnd(l_.b, loop);
   V trip = LLVMBuildPhi(l_.b, l_.i32(), "trip"), now = LLVMBuildPhi(l_.b, l_.ptr(), "library");
-  Look(first);
+  Poll(first);
   CallPiece(piece, now);
   V trips[] = {l_.I32(0), LLVMBuildAdd(l_.b, trip, l_.I32(1), "")};
   V libraries[] = {library, Offset(now, static_cast<uint64_t>(calls) * sizeof(ricci_plan_library))};

@@ -72,7 +72,7 @@ void PlanEmitter::SourceStep(const ricci_plan_step& step) {
   const LinkedSource& source = sources_[step.index];
   if (source.tasks == 0) return;
   KernelCode code{};
-  code.look_work = static_cast<double>(plan_.sources[step.index].flops);
+  code.poll_work = static_cast<double>(plan_.sources[step.index].flops);
   RunUnits(code, source.function, Arguments(step), source.tasks, 1, IsLast(step));
 }
 

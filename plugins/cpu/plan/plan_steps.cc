@@ -19,26 +19,27 @@ constexpr uint32_t kStoredTogether = 256;  // buffers of a step
 
 void PlanEmitter::Step(const ricci_plan_step& step) {
   step_ = static_cast<uint32_t>(&step - plan_.steps);
-  if (l_.debug != nullptr) l_.debug->At(PlaceOf(step));
+  if (l_.debug != nullptr) l_.debug->At(LocationOf(step));
   if (profiled_ && IsStraight(step.kind)) return ProfiledStep(step);
-  if (LooksInside(step)) EmitStepNumber(l_, LLVMGetParam(function_, 3), step_);
+  if (PollsInside(step)) EmitStepNumber(l_, LLVMGetParam(function_, 3), step_);
   StepItself(step);
 }
 
-// Whether the step itself or its tasks look if the run is to end. Those that are equal share their code, and say the
+// Whether the step itself or its tasks poll if the run is to end. Those that are equal share their code, and say the
 // number of the first: all are of one loop, and run one kernel.
-bool PlanEmitter::LooksInside(const ricci_plan_step& step) const {
+bool PlanEmitter::PollsInside(const ricci_plan_step& step) const {
   if (step.kind == RICCI_STEP_LIBRARY || step.kind == RICCI_STEP_SOURCE) return true;
   if (step.kind != RICCI_STEP_KERNEL) return false;
   const KernelCode& k = code_[step.index];
-  return k.looks || k.units > k.grain || k.partial_chunks > 1;
+  return k.polls || k.units > k.grain || k.partial_chunks > 1;
 }
 
-// Of a kernel, where its first instruction with a place comes from.
-uint64_t PlanEmitter::PlaceOf(const ricci_plan_step& step) const {
+// Of a kernel, where its first instruction with a location comes from.
+uint64_t PlanEmitter::LocationOf(const ricci_plan_step& step) const {
   if (step.kind != RICCI_STEP_KERNEL || kernels_[step.index]->locations == nullptr) return 0;
   const ricci_kernel_table& k = *kernels_[step.index];
-  const auto* first = std::find_if(k.locations, k.locations + k.n_insts, [](uint64_t place) { return place != 0; });
+  const auto* first =
+      std::find_if(k.locations, k.locations + k.n_insts, [](uint64_t location) { return location != 0; });
   return first == k.locations + k.n_insts ? 0 : *first;
 }
 
@@ -79,10 +80,10 @@ void PlanEmitter::KernelStep(const ricci_plan_step& step) {
 void PlanEmitter::RunUnits(const KernelCode& k, V function, V arguments, int64_t units, int64_t grain, bool last) {
   V run = LLVMGetParam(function_, 3), scratch = Offset(Scratch(), partials_);
   if (units <= grain) {
-    LookBefore(k.look_work);
+    PollBefore(k.poll_work);
     V args[] = {arguments, l_.I64(0), l_.I64(units), scratch};
     LLVMBuildCall2(l_.b, LLVMGlobalGetValueType(function), function, args, 4, "");
-    if (k.looks && !last) EmitEndIfStopped(l_, run, End());
+    if (k.polls && !last) EmitEndIfStopped(l_, run, End());
     return;
   }
   V ended = Call(l_.i32(), profiled_ ? "ricci_cpu_parallel_profiled" : "ricci_cpu_parallel",
@@ -99,7 +100,7 @@ void PlanEmitter::LibraryStep(const ricci_plan_step& step) {
 
 void PlanEmitter::CopyStep(const uint32_t* args) {
   const uint64_t bytes = plan_.buffers[args[0]].bytes;
-  LookBefore(static_cast<double>(bytes) / kCopiedAtOnce);
+  PollBefore(static_cast<double>(bytes) / kCopiedAtOnce);
   V to = Buffer(args[0]), from = Buffer(args[1]);
   V same = LLVMBuildICmp(l_.b, LLVMIntEQ, to, from, "");  // a donated array
   V size = LLVMBuildSelect(l_.b, same, l_.I64(0), l_.I64(static_cast<int64_t>(bytes)), "");
@@ -141,7 +142,7 @@ void PlanEmitter::EnterBody() {
   V p = LLVMBuildLoad2(l_.b, l_.i8(), Buffer(block.predicate), "");
   LLVMBuildCondBr(l_.b, LLVMBuildICmp(l_.b, LLVMIntNE, p, l_.IntLike(p, 0), ""), block.inside, block.after);
   LLVMPositionBuilderAtEnd(l_.b, block.inside);
-  Look(step_, [&] { return CountTrip(block.trips); });
+  Poll(step_, [&] { return CountTrip(block.trips); });
 }
 
 // How many trips have begun before.

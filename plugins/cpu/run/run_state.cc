@@ -34,7 +34,7 @@ void StateColdness(const LlvmBuilder& l, V f) {
 }
 
 // A function of the module around RicciCpuStopped that preserves registers, of vectors the lower 128 bits: loops of
-// scalars stay as they are, and others save no register unless they look. (LLVM 19 has a convention for 256 bits too,
+// scalars stay as they are, and others save no register unless they poll. (LLVM 19 has a convention for 256 bits too,
 // but its functions end with vzeroupper, which undoes it.)
 V AskFunction(const LlvmBuilder& l) {
   if (V known = LLVMGetNamedFunction(l.module, "ask")) return known;
@@ -52,7 +52,7 @@ V AskFunction(const LlvmBuilder& l) {
   return ask;
 }
 
-V CallAsk(const LlvmBuilder& l, V run, const LookPlace& at) {
+V CallAsk(const LlvmBuilder& l, V run, const PollSite& at) {
   V ask = AskFunction(l);
   V args[] = {run, l.I32(static_cast<int32_t>(at.instruction)), at.trips ? at.trips() : l.I64(0)};
   V call = LLVMBuildCall2(l.b, LLVMGlobalGetValueType(ask), ask, args, 3, "");
@@ -70,7 +70,7 @@ extern "C" uint32_t RicciCpuStopped(RunState* run, uint32_t instruction, uint64_
   const uint32_t seen = ricci_stop_requested(run->args);
   if (seen == 0) return 0;
   if (!run->stopped.compare_exchange_strong(code, seen, std::memory_order_relaxed)) return code;
-  run->place = {run->step, instruction, trips};
+  run->stop_point = {run->step, instruction, trips};
   return seen;
 }
 
@@ -81,10 +81,10 @@ V EmitLoadOfArgs(const LlvmBuilder& l, V run, uint64_t offset, const char* name)
 void EmitStepNumber(const LlvmBuilder& l, V run, uint32_t step) {
   if (!l.stoppable) return;
   V store = LLVMBuildStore(l.b, l.I32(static_cast<int32_t>(step)), FieldAt(l, run, offsetof(RunState, step)));
-  LLVMSetVolatile(store, 1);  // looks are said to read no memory (StateColdness)
+  LLVMSetVolatile(store, 1);  // polls are said to read no memory (StateColdness)
 }
 
-void EmitLook(const LlvmBuilder& l, V run, LLVMBasicBlockRef end, const LookPlace& at) {
+void EmitPoll(const LlvmBuilder& l, V run, LLVMBasicBlockRef end, const PollSite& at) {
   if (!l.stoppable) return;
   LLVMBasicBlockRef ask = l.NewBlock("ask"), next = l.NewBlock("next");
   V watched = Load(l, l.i32(), run, offsetof(RunState, watched), "watched");

@@ -168,7 +168,7 @@ struct GemmPacking : VectorKernel<kBytes, Own> {
       }
     }
   }
-  // `width` parts of numbers, and their places in the next row.
+  // `width` parts of numbers, and their positions in the next row.
   template <typename T>
   static void PackSquareRow(const GemmMatrix& m, const T* from, int64_t width, int64_t padded, T* even) {
     T* const odd = even + padded;

@@ -53,11 +53,12 @@ class PairPacker : VectorKernel<kBytes, Own> {
 
  private:
   int64_t Pairs() const { return Base::Ceil(k_, 2); }
-  const uint16_t* Place(int64_t i, int64_t step) const { return from_ + i * m_.outer_stride + step * m_.k_stride; }
+  const uint16_t* ElementAt(int64_t i, int64_t step) const { return from_ + i * m_.outer_stride + step * m_.k_stride; }
 
   static bool IsSubnormal(uint16_t bits) { return ((bits & 0x7fff) - 1u) < 0x7f; }
   Pair At(int64_t i, int64_t pair) {
-    const uint16_t first = *Place(i, 2 * pair), second = 2 * pair + 1 < k_ ? *Place(i, 2 * pair + 1) : uint16_t{0};
+    const uint16_t first = *ElementAt(i, 2 * pair),
+                   second = 2 * pair + 1 < k_ ? *ElementAt(i, 2 * pair + 1) : uint16_t{0};
     single_ |= static_cast<Pair>(IsSubnormal(first) || IsSubnormal(second));
     return static_cast<Pair>(first) << 16 | second;
   }
@@ -68,13 +69,13 @@ class PairPacker : VectorKernel<kBytes, Own> {
   }
   // kL pairs of row i, whose steps are adjacent.
   Words Adjacent(int64_t i, int64_t pair) {
-    const Words pairs = __builtin_bit_cast(Words, Base::Load(Place(i, 2 * pair)));
+    const Words pairs = __builtin_bit_cast(Words, Base::Load(ElementAt(i, 2 * pair)));
     return Seen(pairs << 16 | pairs >> 16);
   }
   // One pair of each of kL rows that are adjacent.
   Words OfRows(int64_t i, int64_t pair) {
     const auto step = [&](int64_t k) {
-      return __builtin_convertvector(*reinterpret_cast<const HalfWords*>(Place(i, k)), Words);
+      return __builtin_convertvector(*reinterpret_cast<const HalfWords*>(ElementAt(i, k)), Words);
     };
     const Words first = step(2 * pair) << 16;
     return Seen(2 * pair + 1 < k_ ? first | step(2 * pair + 1) : first);

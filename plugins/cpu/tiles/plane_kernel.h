@@ -1,6 +1,6 @@
 // The code of PlaneTile as a template over the vector's bytes; each instruction set's file instantiates its own.
 //
-// Sums of a block of features and adjacent places (a map), or of features and shifts (runs that are summed), stay in
+// Sums of a block of features and adjacent positions (a map), or of features and shifts (runs that are summed), stay in
 // registers. Nothing here may be an inline function outside a template on the vector's bytes: the linker would keep one
 // copy for all instruction sets.
 #ifndef RICCI_CPU_PLANE_KERNEL_H_
@@ -156,7 +156,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
   }
   // The run of all images, up to its last place.
   static int64_t Length(const PlaneTile& t, const PlanePhase& p) { return (t.run.count - 1) * t.run.plane + p.length; }
-  // A line of places, in whole vectors: the last one may overlap the one before it, with equal numbers.
+  // A line of positions, in whole vectors: the last one may overlap the one before it, with equal numbers.
   template <typename T>
   static void MapLine(const PlanePhase& p, const T* planes, const T* weights, int64_t rows, int64_t count, T* out,
                       int64_t stride) {
@@ -180,7 +180,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
       }
     }
   }
-  // The run of all images as one; elements between places are computed too.
+  // The run of all images as one; elements between positions are computed too.
   template <typename T>
   static void MapRun(const PlaneTile& t, const PlanePhase& p, int64_t first, int64_t rows, const T* planes,
                      const T* weights, T* sums) {
@@ -274,7 +274,7 @@ struct PlaneKernel : VectorKernel<kBytes> {
   template <typename T>
   static constexpr SumBlocks<T> kSumBlocks = SumBlocksOf<T>(std::make_integer_sequence<int, kSumRows>());
 
-  // rhs as runs, `stride` apart, zeros outside of places; and which of their elements are places.
+  // rhs as runs, `stride` apart, zeros outside of positions; and which of their elements are positions.
   template <typename T>
   static void FillRuns(const PlaneTile& t, const PlanePhase& p, int64_t stride, T* runs, Mask<T>* mask) {
     Zero(runs, t.features * stride);

@@ -1,8 +1,8 @@
 // PlaneTile: a part of a convolution whose operand is copied to planes first, the unit of work of a task.
 //
 // A plane holds the elements of an image that a window meets at a step of one: of a stride of 2 there are two for each
-// dimension. So what one element of the window meets, for all places of the result, is a run of adjacent elements that
-// begins at a shift, whatever the padding, strides, dilations and layout were. Its code is one template
+// dimension. So what one element of the window meets, for all positions of the result, is a run of adjacent elements
+// that begins at a shift, whatever the padding, strides, dilations and layout were. Its code is one template
 // (plane_kernel.h), compiled once for each instruction set.
 //
 // A tile of a product packs each element once for each window that holds it. With a stride, a gap or padding that is a
@@ -19,7 +19,7 @@
 
 namespace ricci::cpu {
 
-// `count` elements of an array from `array` on, and their places, which are adjacent from `plane` on.
+// `count` elements of an array from `array` on, and their positions, which are adjacent from `plane` on.
 struct PlaneLine {
   int64_t array, plane, count;
 };
@@ -28,7 +28,7 @@ struct PlaneLines {
   int64_t count, step;  // of elements in the array
 };
 
-// Places of a run that meet the planes in the same way: those of one remainder by the dilation.
+// Positions of a run that meet the planes in the same way: those of one remainder by the dilation.
 struct PlanePhase {
   // Of `meetings`: where the run of lhs begins, and if it is a map where its weight is in rhs, else which sum it is.
   const int64_t *from, *other;
@@ -42,7 +42,7 @@ struct PlaneTile {
   const void *lhs, *rhs;
   void* out;
   GemmType lhs_type, rhs_type, out_type, sum;
-  // A map: each element of the window is a weight, and the run is over places of the result. Else the run is over
+  // A map: each element of the window is a weight, and the run is over positions of the result. Else the run is over
   // elements of the window, with which lhs is multiplied and summed: what a gradient by weights is.
   bool map;
 

@@ -124,7 +124,7 @@ struct CuKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   void* kernel;       // used if f is NULL
   CuContext context;  // of `kernel`
 };
-struct CuCopyPlace {  // a half of CUDA_MEMCPY3D
+struct CuCopySide {  // a half of CUDA_MEMCPY3D
   size_t x_bytes, y, z, lod;
   unsigned type;
   void* host;
@@ -133,7 +133,7 @@ struct CuCopyPlace {  // a half of CUDA_MEMCPY3D
   size_t pitch, height;  // 0: bytes in a row; no pitch may be above 2^31 - 1
 };
 struct CuCopyNode {  // CUDA_MEMCPY3D
-  CuCopyPlace src, dst;
+  CuCopySide src, dst;
   size_t width_bytes, height, depth;
 };
 struct CuMemsetNode {  // CUDA_MEMSET_NODE_PARAMS
@@ -159,7 +159,7 @@ struct CuNode {  // CUgraphNodeParams
 };
 static_assert(sizeof(CuTensorMap) == 128);
 static_assert(sizeof(CuKernelNode) == 72 && offsetof(CuKernelNode, arguments) == 40);
-static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopyPlace, device) == 48);
+static_assert(sizeof(CuCopyNode) == 200 && offsetof(CuCopySide, device) == 48);
 static_assert(sizeof(CuPoolProperties) == 88 && offsetof(CuPoolProperties, usage) == 32);
 static_assert(sizeof(CuPoolAccess) == 12);
 static_assert(sizeof(CuMemsetNode) == 40 && offsetof(CuMemsetNode, width) == 24);

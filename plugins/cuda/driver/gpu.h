@@ -29,7 +29,7 @@
 
 namespace ricci::cuda {
 
-// Where the driver and its compiler may be (library_places.h); tests give stand-ins.
+// Where the driver and its compiler may be (library_paths.h); tests give stand-ins.
 struct Settings {
   std::vector<std::string> drivers;
   std::vector<std::string> compilers;

@@ -32,19 +32,19 @@ CuKernelNode KernelNode(const Function& f, std::vector<void*>& arguments) {
 }
 
 // Without a pitch, which the driver limits where the bytes of a copy have no limit.
-CuCopyPlace Place(unsigned type, CuPointer device, void* host) {
-  CuCopyPlace place{};
-  place.type = type;
-  place.device = device;
-  place.host = host;
-  return place;
+CuCopySide SideOf(unsigned type, CuPointer device, void* host) {
+  CuCopySide side{};
+  side.type = type;
+  side.device = device;
+  side.host = host;
+  return side;
 }
 
 CuCopyNode CopyNode(const Work& work) {
   CuCopyNode node{};
-  node.src = Place(kCuMemoryDevice, work.arguments.back(), nullptr);
-  node.dst = work.kind == Work::kRead ? Place(kCuMemoryHost, 0, work.host)
-                                      : Place(kCuMemoryDevice, work.arguments.front(), nullptr);
+  node.src = SideOf(kCuMemoryDevice, work.arguments.back(), nullptr);
+  node.dst = work.kind == Work::kRead ? SideOf(kCuMemoryHost, 0, work.host)
+                                      : SideOf(kCuMemoryDevice, work.arguments.front(), nullptr);
   node.width_bytes = work.bytes;
   node.height = node.depth = 1;
   return node;

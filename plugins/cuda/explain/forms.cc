@@ -13,7 +13,7 @@ namespace {
 // Of the kernels, then of the sources: modules of their own.
 std::vector<std::string> ModulesOf(const CodeToRead& code) {
   std::vector<std::string> texts;
-  if (code.given.n_kernels != 0) texts.push_back(EachLinePlaced(WholeText(code)));
+  if (code.given.n_kernels != 0) texts.push_back(WithLineOfEach(WholeText(code)));
   for (const std::string& text : TextsOfSources(code.given)) texts.push_back(text);
   return texts;
 }

@@ -29,7 +29,7 @@ inline constexpr std::string_view kForms = "decisions,source,ptx,sass";
 ricci_status* WriteForm(const CodeToRead& code, std::string_view form, void* sink,
                         void (*write)(void* sink, const char* p, size_t n));
 
-// The text of all kernels, with the functions that they call and the places of the host's source.
+// The text of all kernels, with the functions that they call and the locations of the host's source.
 std::string WholeText(const CodeToRead& code);
 
 // The different texts of a plan's sources, of which one may have several launches.

@@ -49,7 +49,7 @@ ricci_status* DumpForm(void* code, ricci_str form, void* sink, void (*write)(voi
 ricci_status* DumpObject(void* code, void* sink, void (*write)(void* sink, const char* p, size_t n)) {
   return Guard([&]() -> ricci_status* {
     const OfflineCode& c = *static_cast<OfflineCode*>(code);
-    Module m{EachLinePlaced(WholeText(ToRead(code)))};
+    Module m{WithLineOfEach(WholeText(ToRead(code)))};
     c.compiler.Compile({&m, 1}, c.given);
     if (m.image.empty()) return Fail(RICCI_INTERNAL, m.error);
     write(sink, m.image.data(), m.image.size());

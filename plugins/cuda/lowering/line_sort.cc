@@ -107,12 +107,12 @@ ricci_status* GiveLineSort(const LineSort& sort, ricci_source s, const ricci_sou
   return nullptr;
 }
 
-uint64_t LineSort::PlaceOf(size_t operand) const {
-  uint64_t place = 0;
+uint64_t LineSort::OffsetOf(size_t operand) const {
+  uint64_t offset = 0;
   for (size_t i = 0; i < operand; ++i) {
-    place += Aligned(static_cast<uint64_t>(outer * n * inner) * ricci_dtype_size(dtypes[i]));
+    offset += Aligned(static_cast<uint64_t>(outer * n * inner) * ricci_dtype_size(dtypes[i]));
   }
-  return place;
+  return offset;
 }
 
 ricci_status* AddLineSort(ricci_ctx* ctx) {

@@ -29,8 +29,8 @@ struct LineSort {
 
   int64_t tiles() const { return (n + tile - 1) / tile; }  // of a line
   int64_t blocks() const { return outer * inner * tiles(); }
-  uint64_t PlaceOf(size_t operand) const;  // in the workspace, which holds a copy of all operands
-  uint64_t workspace_bytes() const { return merges == 0 ? 0 : PlaceOf(dtypes.size()); }
+  uint64_t OffsetOf(size_t operand) const;  // in the workspace, which holds a copy of all operands
+  uint64_t workspace_bytes() const { return merges == 0 ? 0 : OffsetOf(dtypes.size()); }
 };
 
 // Finds the size of tiles and the number of merges. False if a block has not the memory for a tile, or a launch has too
@@ -41,7 +41,7 @@ bool CutLines(LineSort& sort);
 // `other`: structs of the addresses of the arrays. Tiles may be read from where `results` or `other` is, if that is not
 // what their launch writes.
 struct LineSortFrame {
-  std::string arguments, operands, places;
+  std::string arguments, operands, offsets;
 };
 // Those of a lowering of `sort`.
 LineSortFrame FrameOf(const LineSort& sort);

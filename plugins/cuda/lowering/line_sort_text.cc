@@ -29,7 +29,7 @@ static __device__ $I $N($A, $I n_left, $I n_right, $I diagonal) {
 }
 )";
 
-// $A: arguments, $O: the operands, $P: the places, $N: elements of a line, $S: from one to the next, $B: tiles of a
+// $A: arguments, $O: the operands, $P: the offsets, $N: elements of a line, $S: from one to the next, $B: tiles of a
 // line.
 constexpr std::string_view kTiles = R"(
 // Each block sorts a tile: threads their items, then runs of these are merged.
@@ -145,9 +145,9 @@ class Printer {
   Printer(const LineSort& sort, const LineSortFrame& frame, DeviceText& device)
       : sort_(sort), frame_(frame), device_(device) {
     for (size_t k = 0; k < sort_.keys; ++k) {
-      words_.push_back({PartOf(sort_.dtypes[k]), X(k), "from." + X(k) + "[" + Place(k, "i", 0) + "]"});
+      words_.push_back({PartOf(sort_.dtypes[k]), X(k), "from." + X(k) + "[" + IndexOf(k, "i", 0) + "]"});
       if (!IsComplex(sort_.dtypes[k])) continue;
-      words_.push_back({PartOf(sort_.dtypes[k]), X(k) + "i", "from." + X(k) + "[" + Place(k, "i", 1) + "]"});
+      words_.push_back({PartOf(sort_.dtypes[k]), X(k) + "i", "from." + X(k) + "[" + IndexOf(k, "i", 1) + "]"});
     }
   }
 
@@ -163,7 +163,7 @@ class Printer {
                           {'L', "left[mid]"},
                           {'R', "right[diagonal - 1 - mid]"}});
     const std::initializer_list<std::pair<char, std::string_view>> by = {
-        {'A', frame_.arguments}, {'O', frame_.operands}, {'P', frame_.places}, {'N', n}, {'S', step}, {'B', blocks}};
+        {'A', frame_.arguments}, {'O', frame_.operands}, {'P', frame_.offsets}, {'N', n}, {'S', step}, {'B', blocks}};
     text += Fill(kTiles, by);
     if (sort_.merges != 0) {
       const std::string left = "KeyAt(x, left + mid * " + step + ")",
@@ -185,8 +185,8 @@ class Printer {
   };
 
   static std::string Number(int64_t v) { return std::to_string(v); }
-  // The place of a part of element `i` of an operand, whose array holds parts.
-  std::string Place(size_t operand, const std::string& i, int part) const {
+  // The index of a part of element `i` of an operand, whose array holds parts.
+  std::string IndexOf(size_t operand, const std::string& i, int part) const {
     if (!IsComplex(sort_.dtypes[operand])) return i;
     return "2 * " + i + (part == 0 ? "" : " + 1");
   }
@@ -237,7 +237,8 @@ class Printer {
     std::string move, read;
     for (size_t i = 0; i < sort_.dtypes.size(); ++i) {
       for (int part = 0; part <= (IsComplex(sort_.dtypes[i]) ? 1 : 0); ++part) {
-        move += "  to." + X(i) + "[" + Place(i, "i", part) + "] = from." + X(i) + "[" + Place(i, "j", part) + "];\n";
+        move +=
+            "  to." + X(i) + "[" + IndexOf(i, "i", part) + "] = from." + X(i) + "[" + IndexOf(i, "j", part) + "];\n";
       }
       read += std::string(i == 0 ? "" : ", ") + "x." + X(i);
     }
@@ -263,7 +264,7 @@ LineSortFrame FrameOf(const LineSort& sort) {
     operands += comma + "x" + n;
     results += comma + "y" + n;
     other +=
-        comma + (sort.merges == 0 ? "y" + n : "(" + type + "*)(workspace + " + std::to_string(sort.PlaceOf(i)) + ")");
+        comma + (sort.merges == 0 ? "y" + n : "(" + type + "*)(workspace + " + std::to_string(sort.OffsetOf(i)) + ")");
   }
   return {in + out + (sort.merges == 0 ? "" : ", u8* workspace"), "  const From operands = {" + operands + "};",
           "  const To results = {" + results + "}, other = {" + other + "};"};

@@ -70,7 +70,7 @@ struct Scatter {
   int64_t n_columns() const { return ExtentOf(columns); }
   // Numbers of elements and updates fit into 32 bits.
   bool IsShort() const { return sort.dtypes[0] == RICCI_U32; }
-  uint64_t workspace_bytes() const { return 2 * sort.PlaceOf(sort.dtypes.size()); }
+  uint64_t workspace_bytes() const { return 2 * sort.OffsetOf(sort.dtypes.size()); }
   static int64_t ExtentOf(const std::vector<Dim>& dims);
 };
 

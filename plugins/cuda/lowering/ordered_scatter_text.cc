@@ -165,8 +165,8 @@ class Printer {
   std::string Pair(int number) const {
     std::string pair;
     for (size_t i = 0; i < 2; ++i) {
-      const uint64_t place = s_.sort.PlaceOf(i) + static_cast<uint64_t>(number) * s_.sort.PlaceOf(2);
-      pair += std::string(i == 0 ? "{" : ", ") + "(" + unsigned_ + "*)(workspace + " + std::to_string(place) + ")";
+      const uint64_t offset = s_.sort.OffsetOf(i) + static_cast<uint64_t>(number) * s_.sort.OffsetOf(2);
+      pair += std::string(i == 0 ? "{" : ", ") + "(" + unsigned_ + "*)(workspace + " + std::to_string(offset) + ")";
     }
     return pair + "}";
   }
@@ -177,7 +177,7 @@ class Printer {
             "  const To results = " + Pair(0) + ", other = " + Pair(1) + ";"};
   }
 
-  // ---- places ----
+  // ---- offsets ----
   std::vector<Scatter::Dim> Updates() const {
     std::vector<Scatter::Dim> dims = s_.lines;
     dims.insert(dims.end(), s_.points.begin(), s_.points.end());

@@ -60,7 +60,7 @@ void KernelPrinter::BeginInverses(uint32_t loop) {
 // After the loop: what it would have stored.
 void KernelPrinter::StoreExact(uint32_t loop) {
   const std::string any = team_.size == kWarp ? "__ballot_sync(4294967295u, !exact) != 0u" : "__syncthreads_or(!exact)";
-  const std::vector<uint8_t> needed = NeededByStores(k_, blocks_, rows_, loop, Need::kPlaces);
+  const std::vector<uint8_t> needed = NeededByStores(k_, blocks_, rows_, loop, Need::kAddresses);
   Line("if (aligned && " + any + ") return p;");
   OpenWrittenOut(loop);
   if (needed[loop] != 0) Let(loop, FirstOfGroup(loop));
@@ -83,7 +83,7 @@ bool KernelPrinter::IsCutRow(uint32_t loop) const {
 }
 
 // The element of the array in which `kept` leaves its values, for the value `i` of a loop.
-std::string KernelPrinter::KeptPlace(uint32_t i, uint32_t kept) const {
+std::string KernelPrinter::KeptElement(uint32_t i, uint32_t kept) const {
   const uint32_t loop = blocks_.parent[i];
   const std::string group = "g" + std::to_string(loop);
   std::string number = group;

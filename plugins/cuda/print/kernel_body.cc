@@ -111,12 +111,12 @@ void KernelPrinter::Scalar(uint32_t i) {
 void KernelPrinter::Update(uint32_t i) {
   const ricci_inst& q = At(i);
   const uint32_t combiner = RICCI_COMBINER_OF(q.imm), dtype = At(q.b).dtype;
-  const std::string place = "b" + std::to_string(RICCI_BUFFER_OF(q.imm)) + "[" + V(q.a) + "]";
+  const std::string element = "b" + std::to_string(RICCI_BUFFER_OF(q.imm)) + "[" + V(q.a) + "]";
   const std::string_view atomic = AtomicName(combiner, dtype);
-  if (atomic.empty()) return Line(place + " = " + Combined(combiner, dtype, place, V(q.b)) + ";");
+  if (atomic.empty()) return Line(element + " = " + Combined(combiner, dtype, element, V(q.b)) + ";");
   // Sums wrap, with a sign too; there is none for i64.
   const std::string as = combiner == RICCI_S_ADD ? std::string(UnsignedName(dtype)) : Type(q.b);
-  Line(std::string(atomic) + "((" + as + "*)&" + place + ", (" + as + ")" + V(q.b) + ");");
+  Line(std::string(atomic) + "((" + as + "*)&" + element + ", (" + as + ")" + V(q.b) + ");");
 }
 
 // `a` combined with `b`.
@@ -191,25 +191,25 @@ std::string KernelPrinter::DomainValue(uint32_t dimension) const {
   return CoordinateName(dimension) + (of_group && dimension + 1 == k_.domain_rank ? " + " + NumberOfGroup() : "");
 }
 
-// Constants and facts are code of no place.
-void KernelPrinter::Place(uint32_t i) {
+// Constants and facts are code of no location.
+void KernelPrinter::SourceLine(uint32_t i) {
   const uint16_t op = At(i).op;
   if (k_.locations == nullptr || op == RICCI_K_CONST || op == RICCI_K_NOP || op == RICCI_K_ASSUME_LESS) return;
-  std::string place = line_of_ ? line_of_(k_.locations[i]) : std::string();
-  if (place.empty() || place == place_) return;
-  text_ += place + "\n";
-  place_ = std::move(place);
+  std::string line = line_of_ ? line_of_(k_.locations[i]) : std::string();
+  if (line.empty() || line == source_line_) return;
+  text_ += line + "\n";
+  source_line_ = std::move(line);
 }
 
 void KernelPrinter::Instruction(uint32_t i) {
   if (joined_.Name(i) != i) return;
   if ((in_runs_ && runs_.IsUnused(i)) || (rows_.IsUsed() && rows_.unused[i] != 0)) return;
   if (taken_in_[i] != 0 && !(rows_.IsUsed() && (rows_.keeps[i] != 0 || !rows_.IsComputed(i)))) return;
-  Place(i);
+  SourceLine(i);
   if (in_group_ && vector_.pairs) return BothOfPair(i);
-  if (!rows_.IsComputed(i)) return Let(i, KeptPlace(i, rows_.of[i]));
+  if (!rows_.IsComputed(i)) return Let(i, KeptElement(i, rows_.of[i]));
   Compute(i);
-  if (rows_.IsUsed() && rows_.keeps[i] != 0) Line(KeptPlace(i, i) + " = " + V(i) + ";");
+  if (rows_.IsUsed() && rows_.keeps[i] != 0) Line(KeptElement(i, i) + " = " + V(i) + ";");
 }
 
 void KernelPrinter::Compute(uint32_t i) {

@@ -62,10 +62,10 @@ class KernelPrinter {
   void Function(const std::string& name);
   void ForBothAlignments(const std::string& name, const std::string& aligned, const std::function<void()>& write);
   std::string Parameters() const;
-  void Place(uint32_t i);
+  void SourceLine(uint32_t i);
   std::string Summary() const;
   void Signature(const std::string& name);
-  void PlaceArrays();
+  void AssignOffsets();
   void PrivateArray(uint32_t i);
   bool IsInMemory(uint32_t array) const;
   std::string ElementOf(uint32_t array, uint32_t index) const;
@@ -154,7 +154,7 @@ class KernelPrinter {
   void StoreExact(uint32_t loop);
   void WrittenOutLoop(uint32_t i);
   void CloseBlock(uint32_t end);
-  std::string KeptPlace(uint32_t i, uint32_t kept) const;
+  std::string KeptElement(uint32_t i, uint32_t kept) const;
 
   // ---- phases_text.cc ----
   // A reduction, of which the launch that is not of parts has no trips.
@@ -180,9 +180,9 @@ class KernelPrinter {
   void TilesOfBlocks();
   // The GPU copies by itself, in the function that is being written.
   bool HasBoxes() const { return tile_->has_forms && is_aligned_; }
-  void PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block = "");
+  void BeginOfTile(const std::string& number, int64_t height, const std::string& of_block = "");
   void TileMemory();
-  std::vector<uint8_t> BuffersTogether(const Packet& packet) const;
+  std::vector<uint8_t> BuffersTogether(const VectorAccess& access) const;
   Alignment AlignmentOfTiles() const;
   bool Wants(const std::vector<uint8_t>& marks, uint16_t op, Side side) const;
   void CoordinatesAlong(const std::vector<uint32_t>& dims, const std::string& number,
@@ -190,7 +190,7 @@ class KernelPrinter {
   void CoordinatesOf(Side side, const std::string& number, const std::vector<uint8_t>* marks);
   int64_t BytesOfTile() const;
   void Multiply(const TileProduct& p);
-  void PlaceOperands(const TileProduct& p);
+  void BeginOfOperands(const TileProduct& p);
   int64_t StepsOfPart(const TileProduct& p) const;
   void BoundsOfSteps(const TileProduct& p);
   void BeginSteps(const TileProduct& p);
@@ -202,9 +202,9 @@ class KernelPrinter {
   int64_t BytesOfStep(const TileProduct& p) const;
   std::string SlotOf(const TileProduct& p, Side side, const std::string& slot) const;
   std::string IsInside(const TileProduct& p) const;
-  int64_t PacketsOfThread(const TileProduct& p, Side side) const;
-  void BeginPackets(const TileProduct& p, Side side);
-  void CoordinatesOfPacket(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
+  int64_t AccessesOfThread(const TileProduct& p, Side side) const;
+  void BeginAccesses(const TileProduct& p, Side side);
+  void CoordinatesOfAccess(const TileProduct& p, Side side, const std::vector<uint8_t>& marks, bool of_element);
   void DeclareLoaded(const TileProduct& p, Side side);
   void LoadOperand(const TileProduct& p, Side side);
   void CopyOperand(const TileProduct& p, Side side);
@@ -215,7 +215,7 @@ class KernelPrinter {
   // ---- tile_turned.cc ----
   static int64_t TripsOfBlock(const TileProduct& p, Side side);
   int64_t BlocksOfThread(const TileProduct& p, Side side) const;
-  void BeginTurned(const TileProduct& p, Side side, bool of_packet);
+  void BeginTurned(const TileProduct& p, Side side, bool of_access);
   void KeepTurned(const TileProduct& p, Side side);
 
   // ---- tile_sums.cc ----
@@ -230,7 +230,7 @@ class KernelPrinter {
   void BeginPointsOfPass(int64_t n);
   void PointsOfPass();
   void PointsOfSums();
-  void PointsOfPacket();
+  void PointsOfAccess();
   int64_t RowsOfPart() const;
   int64_t RowsOfPass() const;
   int64_t LengthOfResults() const;
@@ -257,7 +257,7 @@ class KernelPrinter {
   uint32_t OtherOfPair(uint32_t access) const;
   void TransposeTiles(const std::string& name);
   std::string AreBroughtAligned() const;
-  void PlaceOfTransposeTile();
+  void BeginOfTransposeTile();
   void TransposeMemory();
   std::string Brought(uint32_t load, const std::string& row) const;
   void BeginPointsOfTile(int64_t n, int64_t lanes, bool along_rows);
@@ -284,8 +284,8 @@ class KernelPrinter {
   size_t NumberOfMap(const TileProduct& p, Side side) const;
   void MakeMaps();
   std::string MapParameters(const std::vector<TensorMap>& maps) const;
-  int64_t MostSteps() const;      // of a product, or of a part of it
-  int64_t PlacesOfSteps() const;  // in shared memory
+  int64_t MostSteps() const;     // of a product, or of a part of it
+  int64_t SlotsOfSteps() const;  // in shared memory
   bool AreRefilled() const;
   int64_t BytesOfBarriers() const;
   std::string BulkWayOf(const TileProduct& p, Side side) const;
@@ -301,7 +301,7 @@ class KernelPrinter {
   // ---- pairs_of_blocks_text.cc ----
   void LaunchPairs();
   TensorMap MapOfPair(Side side) const;
-  void PlaceOfPair();
+  void BeginOfPair();
   void CopyHalf(Side side);
   void StorePass();
   void PointsOfWarp();
@@ -377,9 +377,9 @@ class KernelPrinter {
   const Runs runs_;
   const SharedDivisors divisors_;
   const JoinedLoops joined_;
-  std::vector<uint64_t> places_;  // by instruction: of a LOCAL in memory, its place there; empty: there are none
+  std::vector<uint64_t> local_offset_;  // by instruction: of a LOCAL in memory, its offset there; empty: there are none
   std::string text_, error_;
-  std::string place_;  // that the text has said last
+  std::string source_line_;  // that the text has said last
   size_t depth_ = 0;
   bool in_parts_ = false;    // the launch that reduces parts is being written
   bool is_aligned_ = false;  // the function for aligned addresses is, of those with tiles
@@ -388,8 +388,8 @@ class KernelPrinter {
   bool in_group_ = false;    // at number e of a group of vector_
   int half_ = 0;             // of a pair that is being written
   std::string first_half_;
-  // By instruction: the vector that number `e` of a tile's packet is read from; empty: none.
-  std::vector<std::string> packet_vectors_ = std::vector<std::string>(k_.n_insts);
+  // By instruction: the vector that number `e` of a tile's access is read from; empty: none.
+  std::vector<std::string> access_vectors_ = std::vector<std::string>(k_.n_insts);
 };
 
 }  // namespace ricci::cuda

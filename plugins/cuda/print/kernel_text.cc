@@ -107,20 +107,22 @@ void KernelPrinter::PrivateArray(uint32_t i) {
   if (!IsInMemory(i)) {
     return Line(Type(i) + " " + V(i) + "[" + std::to_string(std::max<int64_t>(At(i).imm, 1)) + "];");
   }
-  Line(Type(i) + "* const " + V(i) + " = (" + Type(i) + "*)(arrays + " + std::to_string(places_[i]) +
+  Line(Type(i) + "* const " + V(i) + " = (" + Type(i) + "*)(arrays + " + std::to_string(local_offset_[i]) +
        " * threads) + thread;");
 }
 
-bool KernelPrinter::IsInMemory(uint32_t array) const { return !places_.empty() && places_[array] != kNotInMemory; }
+bool KernelPrinter::IsInMemory(uint32_t array) const {
+  return !local_offset_.empty() && local_offset_[array] != kNotInMemory;
+}
 
 std::string KernelPrinter::ElementOf(uint32_t array, uint32_t index) const {
   return V(array) + "[" + V(index) + (IsInMemory(array) ? " * threads]" : "]");
 }
 
 // If a thread has not the room, they go to memory, but for short ones, which may be in registers (what a loop carries).
-void KernelPrinter::PlaceArrays() {
+void KernelPrinter::AssignOffsets() {
   if (LocalBytes(k_) <= kMostLocalBytes) return;
-  places_.assign(k_.n_insts, kNotInMemory);
+  local_offset_.assign(k_.n_insts, kNotInMemory);
   uint64_t kept = 0;
   for (uint32_t i = 0; i < k_.n_insts; ++i) {
     if (At(i).op != RICCI_K_LOCAL) continue;
@@ -129,7 +131,7 @@ void KernelPrinter::PlaceArrays() {
       kept += bytes;
       continue;
     }
-    places_[i] = launch_.thread_bytes;
+    local_offset_[i] = launch_.thread_bytes;
     launch_.thread_bytes += (bytes + kAlignmentOfArrays - 1) / kAlignmentOfArrays * kAlignmentOfArrays;
   }
 }
@@ -227,7 +229,7 @@ void KernelPrinter::Coordinates() {
 }
 
 bool KernelPrinter::Print(const std::string& name) {
-  PlaceArrays();
+  AssignOffsets();
   in_parts_ = launch_.parts != 0;
   if (in_parts_) Function(name + "_parts");
   in_parts_ = false;
@@ -236,7 +238,7 @@ bool KernelPrinter::Print(const std::string& name) {
 }
 
 void KernelPrinter::Function(const std::string& name) {
-  place_.clear();
+  source_line_.clear();
   if (IsCutIntoParts() && !in_parts_) return CombineTiles(name);
   if (tile_->IsUsed()) {
     Tiles(name);

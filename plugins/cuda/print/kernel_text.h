@@ -71,7 +71,7 @@ struct Launch {
 // The function that makes an update of integers at once; empty if there is none that every device has.
 std::string_view AtomicName(uint32_t combiner, uint32_t dtype);
 
-// The directive for a place in the host's source (source_lines.h); empty where it is unknown.
+// The directive for a location in the host's source (source_lines.h); empty where it is unknown.
 using LineOf = std::function<std::string(uint64_t location)>;
 
 // Appends the function `name`, whose arguments are the addresses of the buffers, then that of the word of failed

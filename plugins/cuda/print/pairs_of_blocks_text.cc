@@ -1,11 +1,11 @@
 // Products by pairs of blocks (pair_tile.h), as text: what is the same for all, with holes for what depends on the
 // product.
 //
-// A block has four places for steps in shared memory, each with two barriers, as tile_bulk.cc has them. One thread of
+// A block has four slots for steps in shared memory, each with two barriers, as tile_bulk.cc has them. One thread of
 // the first group of warps does nothing but ask for copies; so the GPU brings the next tile while the other groups
-// still store the last one. The columns of a step are copied half by each block, to both: a place may be filled when
+// still store the last one. The columns of a step are copied half by each block, to both: a slot may be filled when
 // the groups of both blocks have read it, so the warps of both arrive at `empty` of both. The groups that multiply have
-// the registers that the first one gives back. Each warp brings its sums to the points by a place of its own in shared
+// the registers that the first one gives back. Each warp brings its sums to the points by a slot of its own in shared
 // memory, so that warps do not wait for each other.
 //
 // Of 168 registers for each of 384 threads the first group keeps 40, the others get 232 (`setmaxnreg`). A step has 48
@@ -18,12 +18,12 @@ namespace ricci::cuda {
 namespace {
 
 // $S: what it computes, $N: its name, $A: arguments, $B: bytes of shared memory, $T: the type of elements, $L, $C: how
-// the factors come, $R, $Q, $F: where columns, results and barriers begin, $G: places of steps, $W: arrivals of warps,
+// the factors come, $R, $Q, $F: where columns, results and barriers begin, $G: slots of steps, $W: arrivals of warps,
 // $I, $J: barriers begun and shown, $M: the pair meets, $K: its ranks, $1, $2: the registers of the groups, $E: one of
-// a warp, $P: pairs of tiles, $n: steps of a tile, $w, $f: waits for a place that is empty and full, $b: expects $c
-// bytes, $p, $q: the place of the tile, $l: copies, $s: sums, $x: products of a step, $t, $v: which are committed, and
-// waited for but the last ones, $a: arrives in the pair, $u: all sums, $o: one pass of results, $d: what points do with
-// them.
+// a warp, $P: pairs of tiles, $n: steps of a tile, $w, $f: waits for a slot that is empty and full, $b: expects $c
+// bytes, $p, $q: the first row and column of the tile, $l: copies, $s: sums, $x: products of a step, $t, $v: which are
+// committed, and waited for but the last ones, $a: arrives in the pair, $u: all sums, $o: one pass of results, $d: what
+// points do with them.
 constexpr std::string_view kText = R"(
 // $S, by pairs of blocks
 extern "C" __global__ __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) void $N($A) {
@@ -108,7 +108,7 @@ int64_t BarriersOf(int64_t step) {
 
 // Rows of 256 bytes, in which parts of 32 change places by the row, and in the second half of the row the halves of a
 // part: lanes that write 4 rows, and those that read a row, meet all banks.
-std::string PlaceInPass(const std::string& half = "") {
+std::string ElementInPass(const std::string& half = "") {
   return "results + place * " + N(kColumnsOfPass) + " + (at ^ place % 8 * 8 ^ at / 32 * 4" + half + ")";
 }
 
@@ -156,22 +156,22 @@ void KernelPrinter::CopyHalf(Side side) {
   const std::string copy = is_shared ? CopyBoxToPair(device_, type, rank) : CopyBox(device_, type, rank);
   const int64_t of_box = layout.lines_of_side ? PairTile::kRows : layout.of_line();
   const std::string half = is_shared ? " + rank * " + N(PairTile::kRows) : "";
-  const std::string half_place = is_shared ? " + rank * " + N(PairTile::kRows * tile_->size.step) : "";
+  const std::string half_offset = is_shared ? " + rank * " + N(PairTile::kRows * tile_->size.step) : "";
   for (int64_t from = 0; from < PairTile::kRows; from += of_box) {
     const std::string line = (is_shared ? "first_column" : "first_row") + half + (from == 0 ? "" : " + " + N(from));
     std::string at;
     for (const TensorForm::Dimension& d : o.form.dimensions) {
       at += CoordinateOf(d, d.along == TensorForm::Along::kSum ? "step * " + N(tile_->size.step) : line) + ", ";
     }
-    Line(copy + "(" + SlotOf(p, side, "slot") + half_place + (from == 0 ? "" : " + " + N(from * tile_->size.step)) +
+    Line(copy + "(" + SlotOf(p, side, "slot") + half_offset + (from == 0 ? "" : " + " + N(from * tile_->size.step)) +
          ", map" + N(is_shared ? 1 : 0) + ", " + at + "full + slot);");
   }
 }
 
 // ---- tiles ----
-void KernelPrinter::PlaceOfPair() {
+void KernelPrinter::BeginOfPair() {
   const int64_t of_batch = pair_tile_.pairs / tile_->extents[2];
-  PlaceOfTile(tile_->extents[2] == 1 ? "pair" : "pair % " + N(of_batch), PairTile::kBlocks * PairTile::kRows,
+  BeginOfTile(tile_->extents[2] == 1 ? "pair" : "pair % " + N(of_batch), PairTile::kBlocks * PairTile::kRows,
               " + rank * " + N(PairTile::kRows));
   if (tile_->extents[2] > 1) Line("const i32 batch = pair / " + N(of_batch) + ";");
   CoordinatesOf(Side::kBatch, tile_->extents[2] > 1 ? "batch" : "0", nullptr);
@@ -187,7 +187,7 @@ void KernelPrinter::StorePass() {
   Line(two + " two;");
   Line("two.at[0] = " + SumName(p) + "[(pass * " + numbers + " + j) * 2], two.at[1] = " + SumName(p) + "[(pass * " +
        numbers + " + j) * 2 + 1];");
-  Line("*(" + two + "*)(" + PlaceInPass() + ") = two;");
+  Line("*(" + two + "*)(" + ElementInPass() + ") = two;");
   Close();
 }
 
@@ -208,12 +208,12 @@ void KernelPrinter::PointsOfWarp() {
   if (!beyond.empty()) Line("if (" + beyond + ") continue;");
   const std::string sum = "s" + N(p.first);
   if (n <= kHalf) {
-    Line("const " + type + " " + sum + " = *(const " + type + "*)(" + PlaceInPass() + ");");
+    Line("const " + type + " " + sum + " = *(const " + type + "*)(" + ElementInPass() + ");");
   } else {
     const std::string half = device_.Vector("f32", kHalf);
     Line(type + " " + sum + ";");
-    Line("*(" + half + "*)" + sum + ".at = *(const " + half + "*)(" + PlaceInPass() + ");");
-    Line("*(" + half + "*)(" + sum + ".at + 4) = *(const " + half + "*)(" + PlaceInPass(" ^ 4") + ");");
+    Line("*(" + half + "*)" + sum + ".at = *(const " + half + "*)(" + ElementInPass() + ");");
+    Line("*(" + half + "*)(" + sum + ".at + 4) = *(const " + half + "*)(" + ElementInPass(" ^ 4") + ");");
   }
   PointsOfSums();
   Close();
@@ -249,8 +249,8 @@ std::string KernelPrinter::TextOfPairs(const std::string& name) {
                       {'f', WaitForBarrier(device_)},
                       {'b', ExpectBytes(device_)},
                       {'c', N(of_step)},
-                      {'p', Within(4, [this] { PlaceOfPair(); })},
-                      {'q', Within(3, [this] { PlaceOfPair(); })},
+                      {'p', Within(4, [this] { BeginOfPair(); })},
+                      {'q', Within(3, [this] { BeginOfPair(); })},
                       {'l', Within(5,
                                    [this] {
                                      for (const Side side : {Side::kRows, Side::kColumns}) CopyHalf(side);
@@ -269,7 +269,7 @@ void KernelPrinter::Pairs(const std::string& name) {
   if (!pair_tile_.tile.reason.empty()) Decide(pair_tile_.tile.reason);
   if (!pair_tile_.IsUsed()) return;
   const Tile* const outside = std::exchange(tile_, &pair_tile_.tile);
-  place_.clear();
+  source_line_.clear();
   text_ += TextOfPairs(name + "_pairs");
   tile_ = outside;
 }

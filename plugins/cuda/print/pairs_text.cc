@@ -62,7 +62,7 @@ void KernelPrinter::BothOfPair(uint32_t i) {
   const bool is_pair = IsPair(i), is_scalar = codegen::IsScalar(q.op), is_computed = rows_.IsComputed(i);
   const std::string expression = is_pair && is_scalar && is_computed ? PairExpression(i) : std::string();
   if (is_pair && !is_computed) {
-    LetPair(i, KeptPlace(i, rows_.of[i]));
+    LetPair(i, KeptElement(i, rows_.of[i]));
   } else if (q.op == RICCI_K_LOAD && IsPairAccess(i)) {
     LetPair(i, "x" + std::to_string(i) + ".at[e / 2]");
   } else if (q.op == RICCI_K_STORE && IsPairAccess(i)) {
@@ -70,11 +70,11 @@ void KernelPrinter::BothOfPair(uint32_t i) {
   } else if (!expression.empty()) {
     LetPair(i, expression);
   } else {
-    ForHalves([&] { is_computed ? Compute(i) : Let(i, KeptPlace(i, rows_.of[i])); });
+    ForHalves([&] { is_computed ? Compute(i) : Let(i, KeptElement(i, rows_.of[i])); });
   }
   if (!rows_.IsUsed() || rows_.keeps[i] == 0) return;
-  if (is_pair) return Line(KeptPlace(i, i) + " = " + PairName(i) + ";");
-  ForHalves([&] { Line(KeptPlace(i, i) + " = " + V(i) + ";"); });
+  if (is_pair) return Line(KeptElement(i, i) + " = " + PairName(i) + ";");
+  ForHalves([&] { Line(KeptElement(i, i) + " = " + V(i) + ";"); });
 }
 
 }  // namespace ricci::cuda

@@ -37,10 +37,10 @@ std::pair<std::string, std::string> KernelPrinter::BoundsOf(uint32_t loop) {
   return {begin, end};
 }
 
-// The place of the result of part `number`, counted over all points.
+// The offset of the result of part `number`, counted over all points.
 std::string KernelPrinter::PartsOf(uint32_t i, uint32_t dtype, const std::string& number) {
   const std::string type(TypeName(dtype));
-  return "((" + type + "*)(parts + " + std::to_string(phases_.place[i]) + "))[" + number + "]";
+  return "((" + type + "*)(parts + " + std::to_string(phases_.offset[i]) + "))[" + number + "]";
 }
 std::string KernelPrinter::PartsOfReduction(uint32_t reduce, const std::string& number) {
   return PartsOf(reduce, codegen::AccumulatorDType(At(blocks_.close[reduce]).dtype), number);

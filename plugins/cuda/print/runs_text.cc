@@ -22,7 +22,7 @@ void KernelPrinter::PointsWithRuns(const std::string& type, const std::string& t
   Body(1, k_.n_insts);
   in_runs_ = false;
   Close();
-  place_.clear();
+  source_line_.clear();
   Line("#pragma unroll 1");
   Open("for (" + type + " p = aligned ? " + points + " : " + thread + "; p < " + points + "; p += " + threads + ")");
 }
@@ -49,7 +49,7 @@ void KernelPrinter::PointsByInverses(const std::string& type, const std::string&
   }
   in_runs_ = false;
   Close();
-  place_.clear();
+  source_line_.clear();
   Line("#pragma unroll 1");
   Open("for (" + type + " p = first; p < " + points + "; p += " + threads + ")");
 }

@@ -24,22 +24,22 @@ std::string LineDirective(const ricci_ctx* ctx, uint64_t location) {
   return LineDirective({file.ptr, file.len}, line);
 }
 
-std::string EachLinePlaced(std::string_view text) {
+std::string WithLineOfEach(std::string_view text) {
   std::string out;
-  std::string_view place;
+  std::string_view directive;
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.substr(0, 6) == "#line ") {
-      place = line;
+      directive = line;
       continue;
     }
-    if (line.empty() && !place.empty()) {
-      place = {};
+    if (line.empty() && !directive.empty()) {
+      directive = {};
       out += "#line " + std::to_string(number) + " \"ricci.cu\"\n";
     }
-    if (!place.empty()) out.append(place) += '\n';
+    if (!directive.empty()) out.append(directive) += '\n';
     out.append(line) += '\n';
   }
   return out;

@@ -1,8 +1,8 @@
 // Factors of products that the GPU copies by itself (TMA), as text: one thread asks for the boxes of a step, by tensor
 // maps that the launch gives (tensor_map.h), and everybody waits for their bytes at a barrier in shared memory.
 //
-// Each place for a step in shared memory has two barriers. `full` completes when its bytes are there: tensor cores may
-// read them. `empty`, where there are more steps than places, completes when every warp has waited for the products
+// Each slot for a step in shared memory has two barriers. `full` completes when its bytes are there: tensor cores may
+// read them. `empty`, where there are more steps than slots, completes when every warp has waited for the products
 // that read them: they may be written over. Products of a step are waited for only after those of the next one are
 // issued, so that tensor cores have two groups of them. What copies write is there for tensor cores without a fence,
 // since both are of the async proxy of PTX; what threads have read or written before needs `fence.proxy.async` before
@@ -65,7 +65,7 @@ std::string KernelPrinter::MapParameters(const std::vector<TensorMap>& maps) con
 
 // ---- barriers ----
 int64_t KernelPrinter::BytesOfBarriers() const {
-  return HasBoxes() ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * PlacesOfSteps() : 0;
+  return HasBoxes() ? (AreRefilled() ? 2 : 1) * int64_t{sizeof(uint64_t)} * SlotsOfSteps() : 0;
 }
 
 int64_t KernelPrinter::MostSteps() const {
@@ -73,23 +73,23 @@ int64_t KernelPrinter::MostSteps() const {
   for (const TileProduct& p : tile_->products) most = std::max(most, StepsOfPart(p));
   return most;
 }
-int64_t KernelPrinter::PlacesOfSteps() const {
+int64_t KernelPrinter::SlotsOfSteps() const {
   const int64_t most = MostSteps();
   return most == 1 && tile_->size.cuts == 1 ? 1 : std::clamp<int64_t>(most, 2, tile_->size.stages);
 }
-bool KernelPrinter::AreRefilled() const { return MostSteps() > PlacesOfSteps(); }
+bool KernelPrinter::AreRefilled() const { return MostSteps() > SlotsOfSteps(); }
 
 // No thread uses them before the fence and the barrier of the first product. Their phases go on over tiles and
-// products: `begin` is the place of the next step, `phase` that of its barriers.
+// products: `begin` is the slot of the next step, `phase` that of its barriers.
 void KernelPrinter::BeginBarriers() {
-  const std::string places = N(PlacesOfSteps());
+  const std::string slots = N(SlotsOfSteps());
   Line("u64* const full = (u64*)(shared + " + N(BytesOfTile()) + ")" +
-       (AreRefilled() ? ", *const empty = full + " + places : "") + ";");
-  if (PlacesOfSteps() > 1) Line("i32 begin = 0;");
+       (AreRefilled() ? ", *const empty = full + " + slots : "") + ";");
+  if (SlotsOfSteps() > 1) Line("i32 begin = 0;");
   Line("u32 phase = 0;");
   Open("if (threadIdx.x == 0)");
   Line("#pragma unroll 1");
-  Open("for (i32 i = 0; i < " + places + "; ++i)");
+  Open("for (i32 i = 0; i < " + slots + "; ++i)");
   Line(BeginBarrier(device_) + "(full + i, 1);");
   if (AreRefilled()) Line(BeginBarrier(device_) + "(empty + i, " + N(kWarps) + ");");
   Close();
@@ -137,10 +137,10 @@ void KernelPrinter::CopyBoxes(const TileProduct& p, Side side) {
   }
 }
 
-// Step `next` at the place `to`, by one thread of the first warp. Boxes are whole at the edges too, where the GPU
-// writes zeros. Before a place is filled again, all warps must have read it.
+// Step `next` at the slot `to`, by one thread of the first warp. Boxes are whole at the edges too, where the GPU
+// writes zeros. Before a slot is filled again, all warps must have read it.
 void KernelPrinter::FillStep(const TileProduct& p, const std::string& first) {
-  Open("if (threadIdx.x < 32 && " + std::string(PlacesOfSteps() == 1 ? "" : "next < last_step && ") +
+  Open("if (threadIdx.x < 32 && " + std::string(SlotsOfSteps() == 1 ? "" : "next < last_step && ") +
        IsElected(device_) + "())");
   if (AreRefilled()) {
     Line("if (step > " + first + ") " + WaitForBarrier(device_) + "(empty + to, slot == 0 ? parity ^ 1 : parity);");
@@ -151,7 +151,7 @@ void KernelPrinter::FillStep(const TileProduct& p, const std::string& first) {
   Line("__syncwarp();");
 }
 
-// The products of `step` are issued; those of the step before are over, whose place `to` is for the next one.
+// The products of `step` are issued; those of the step before are over, whose slot `to` is for the next one.
 void KernelPrinter::MultiplyStep(const TileProduct& p, const std::string& first) {
   Open("if (step >= " + first + ")");
   Line(WaitForBarrier(device_) + "(full + slot, parity);");
@@ -174,11 +174,11 @@ void KernelPrinter::MultiplyOneStep(const TileProduct& p) {
   Line("phase ^= 1;");
 }
 
-// As many turns as there are places, but one, only fill; so the place of the first step is the one that is filled
+// As many turns as there are slots, but one, only fill; so the slot of the first step is the one that is filled
 // first.
 void KernelPrinter::MultiplySteps(const TileProduct& p) {
   const bool is_cut = tile_->size.cuts > 1;
-  const std::string first = is_cut ? "first_step" : "0", ahead = N(PlacesOfSteps() - 1);
+  const std::string first = is_cut ? "first_step" : "0", ahead = N(SlotsOfSteps() - 1);
   BoundsOfSteps(p);
   Line("i32 to = begin;");
   Line("u32 parity = phase ^ 1;");
@@ -200,11 +200,11 @@ void KernelPrinter::MultiplySteps(const TileProduct& p) {
 
 // What threads have done in shared memory, also to begin barriers there, is before what the GPU does now.
 void KernelPrinter::MultiplyBoxes(const TileProduct& p) {
-  PlaceOperands(p);
+  BeginOfOperands(p);
   for (const Side side : kSides) Line("// " + KeptName(side) + ": " + BulkWayOf(p, side));
   Line(ShowToTensorCores(device_) + "();");
   Line("__syncthreads();");
-  PlacesOfSteps() == 1 ? MultiplyOneStep(p) : MultiplySteps(p);
+  SlotsOfSteps() == 1 ? MultiplyOneStep(p) : MultiplySteps(p);
 }
 
 }  // namespace ricci::cuda

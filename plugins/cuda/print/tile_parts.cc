@@ -20,7 +20,7 @@ std::string KernelPrinter::PartOfTile(const TileProduct& p) const {
 }
 
 void KernelPrinter::PartsOfPass() {
-  const int64_t bytes = codegen::SizeOfDType(At(tile_->sums[0].last).dtype), widest = kMostPacketBytes / bytes;
+  const int64_t bytes = codegen::SizeOfDType(At(tile_->sums[0].last).dtype), widest = kMostVectorBytes / bytes;
   const int64_t n = tile_->extents[1] % widest == 0 ? widest : 1;
   BeginPointsOfPass(n);
   const std::string rows = N(tile_->extents[0]), columns = N(tile_->extents[1]);
@@ -33,7 +33,7 @@ void KernelPrinter::PartsOfPass() {
   Close();
 }
 
-// `s7`: the sums of `p` in this packet of points.
+// `s7`: the sums of `p` in this access of points.
 void KernelPrinter::AddParts(const TileProduct& p) {
   const int64_t n = launch_.vector;
   const std::string type = n == 1 ? SumType(p) : device_.Vector(SumType(p), n), sum = "s" + N(p.first);

@@ -2,7 +2,7 @@
 // their sums.
 //
 // Sums end in registers of many threads. They go to shared memory once more, some rows at a time, and from there
-// packets of neighbouring columns are taken: so what a point does stands in the text once, whatever layout the sums
+// accesses of neighbouring columns are taken: so what a point does stands in the text once, whatever layout the sums
 // had, and results are written in order.
 #include "cuda/print/kernel_printer.h"
 
@@ -17,7 +17,7 @@ constexpr int64_t kThreadsAlong = 16;  // the rows, and the columns
 // Elements of shared memory that a thread reads at once, and rows (columns) next to each other that it has.
 int64_t KernelPrinter::AtOnce(const TileProduct& p, Side side) const {
   return std::min<int64_t>(tile_->size.parts[static_cast<size_t>(side)],
-                           kMostPacketBytes / codegen::SizeOfDType(At(p.product).dtype));
+                           kMostVectorBytes / codegen::SizeOfDType(At(p.product).dtype));
 }
 
 // Threads are in an order in which a warp has 4 rows and 8 columns of them, so that it reads little of shared memory.
@@ -49,7 +49,7 @@ void KernelPrinter::ReadFactors(const TileProduct& p, Side side) {
   Line("for (i32 c = 0; c < " + N(chunks) + "; ++c)");
   ++depth_;
   Line(name + "[c] = *(const " + type + "*)(" + SlotOf(p, side, "used") + " + " +
-       LayoutOf(p, side).Place("trip", first) + ");");
+       LayoutOf(p, side).OffsetText("trip", first) + ");");
   --depth_;
 }
 
@@ -135,7 +135,7 @@ void KernelPrinter::StoreSums(const TileProduct& p) {
   Close();
 }
 
-// Each thread takes packets of `n` of the rows of a pass.
+// Each thread takes accesses of `n` of the rows of a pass.
 void KernelPrinter::BeginPointsOfPass(int64_t n) {
   const int64_t rows = RowsOfPass(), along = tile_->size.extents[1] / n;
   Line("#pragma unroll 1");
@@ -165,51 +165,51 @@ void KernelPrinter::PointsOfPass() {
   Close();
 }
 
-// What the points of a packet do with their sums.
+// What the points of an access do with their sums.
 void KernelPrinter::PointsOfSums() {
   for (const Side side : {Side::kRows, Side::kColumns}) {
     CoordinatesOf(side, side == Side::kRows ? "row" : "column", tile_->points ? &tile_->points->early : nullptr);
   }
-  tile_->points ? PointsOfPacket() : Body(1, k_.n_insts);
+  tile_->points ? PointsOfAccess() : Body(1, k_.n_insts);
 }
 
-void KernelPrinter::PointsOfPacket() {
-  const Packet& packet = *tile_->points;
-  const std::string n = N(packet.size);
-  const auto is_store = [&](uint32_t i) { return packet.together[i] != 0 && At(i).op == RICCI_K_STORE; };
+void KernelPrinter::PointsOfAccess() {
+  const VectorAccess& access = *tile_->points;
+  const std::string n = N(access.size);
+  const auto is_store = [&](uint32_t i) { return access.together[i] != 0 && At(i).op == RICCI_K_STORE; };
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    const bool is_kept = packet.each[i] != 0 && At(i).op == RICCI_K_LOAD;
-    if (packet.early[i] != 0 && (!is_kept || packet.together[i] == 0)) Instruction(i);
+    const bool is_kept = access.each[i] != 0 && At(i).op == RICCI_K_LOAD;
+    if (access.early[i] != 0 && (!is_kept || access.together[i] == 0)) Instruction(i);
     if (is_kept) {
-      const std::string type = packet.together[i] != 0 ? VectorType(i, packet.size) : Type(i);
-      Line("const " + type + " x" + N(i) + " = " + (packet.together[i] != 0 ? LoadTogether(i, packet.size) : V(i)) +
+      const std::string type = access.together[i] != 0 ? VectorType(i, access.size) : Type(i);
+      Line("const " + type + " x" + N(i) + " = " + (access.together[i] != 0 ? LoadTogether(i, access.size) : V(i)) +
            ";");
     }
-    if (is_store(i)) Line(VectorType(i, packet.size) + " y" + N(i) + ";");
+    if (is_store(i)) Line(VectorType(i, access.size) + " y" + N(i) + ";");
   }
   Line("#pragma unroll");
   Open("for (i32 e = 0; e < " + n + "; ++e)");
-  CoordinatesOf(Side::kRows, "row", &packet.each);
-  CoordinatesOf(Side::kColumns, packet.size > 1 ? "(column + e)" : "column", &packet.each);
+  CoordinatesOf(Side::kRows, "row", &access.each);
+  CoordinatesOf(Side::kColumns, access.size > 1 ? "(column + e)" : "column", &access.each);
   for (const TileProduct& p : tile_->sums) {
-    Let(p.first, "s" + N(p.first) + (packet.size > 1 ? ".at[e]" : ""));
+    Let(p.first, "s" + N(p.first) + (access.size > 1 ? ".at[e]" : ""));
   }
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    if (packet.each[i] == 0) continue;
+    if (access.each[i] == 0) continue;
     if (is_store(i)) {
       Line("y" + N(i) + ".at[e] = " + V(At(i).b) + ";");
     } else if (At(i).op == RICCI_K_LOAD) {
-      if (packet.together[i] != 0) packet_vectors_[i] = "x" + N(i);
+      if (access.together[i] != 0) access_vectors_[i] = "x" + N(i);
       if (IsOnlyWidened(i)) continue;
-      Let(i, "x" + N(i) + (packet.together[i] != 0 ? ".at[e]" : ""));
+      Let(i, "x" + N(i) + (access.together[i] != 0 ? ".at[e]" : ""));
     } else {
       Instruction(i);
     }
   }
   Close();
-  for (const uint32_t i : packet.loads) packet_vectors_[i].clear();
+  for (const uint32_t i : access.loads) access_vectors_[i].clear();
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    if (is_store(i)) Line(StoreTogether(i, packet.size, "y" + N(i)) + ";");
+    if (is_store(i)) Line(StoreTogether(i, access.size, "y" + N(i)) + ";");
   }
 }
 

@@ -41,19 +41,19 @@ void KernelPrinter::LoadFragments(const TileProduct& p, Side side) {
   const uint32_t dtype = p.operands[rows ? 0 : 1].dtype;
   const TileLayout layout = LayoutOf(p, side);
   const std::string name = rows ? "x" : "y", first = std::string(rows ? "warp_row" : "warp_column") + " + i * 16";
-  const std::string group = N(kMostPacketBytes / int64_t{codegen::SizeOfDType(dtype)});
+  const std::string group = N(kMostVectorBytes / int64_t{codegen::SizeOfDType(dtype)});
   const std::string low = "lane % 16", high = "lane / 16 * " + group, turned = "lane % 8 + lane / 16 * 8",
                     middle = "lane / 8 % 2 * " + group;
   const bool by_sixteen = rows == layout.lines_of_side;
   const std::string line = by_sixteen ? low : turned, inner = by_sixteen ? high : middle;
-  const std::string place = "(" + first + " + " + (layout.lines_of_side ? line : inner) + ")";
+  const std::string in_side = "(" + first + " + " + (layout.lines_of_side ? line : inner) + ")";
   const std::string trip = "(trip + " + (layout.lines_of_side ? inner : line) + ")";
   const std::string blocks = N(PartOf(side) / 16);
   Line("u32 " + name + "[" + blocks + "][4];");
   Line("#pragma unroll");
   Open("for (i32 i = 0; i < " + blocks + "; ++i)");
-  const std::string from =
-      SlotOf(p, side, "used") + " + " + (layout.lines_of_side ? layout.Place(place, trip) : layout.Place(trip, place));
+  const std::string from = SlotOf(p, side, "used") + " + " +
+                           (layout.lines_of_side ? layout.OffsetText(in_side, trip) : layout.OffsetText(trip, in_side));
   Line(LoadMatrices(device_, !layout.lines_of_side) + "(" + name + "[i], " +
        (IsReadEitherWay(dtype) ? from : "(const u16*)(" + from + ")") + ");");
   if (dtype == RICCI_F32) Line(RoundToTf32(device_) + "(" + name + "[i]);");

@@ -23,7 +23,7 @@ std::string WayOf(const TileProduct& p, Side side) {
   const std::string along = std::string(" along the ") + (o.along_sum           ? "sum"
                                                           : side == Side::kRows ? "rows"
                                                                                 : "columns");
-  const std::string at_once = o.packet.bytes == 0 ? "one at a time" : N(o.packet.bytes) + " bytes at once";
+  const std::string at_once = o.access.bytes == 0 ? "one at a time" : N(o.access.bytes) + " bytes at once";
   return at_once + along + (o.is_copy ? ", copied" : ", through registers");
 }
 
@@ -35,7 +35,7 @@ std::string WayOf(const TileProduct& p, Side side) {
 void KernelPrinter::Tiles(const std::string& name) {
   const Alignment all = pair_tile_.IsUsed() ? Alignment{} : AlignmentOfTiles();
   launch_.alignment = {.arguments = {}, .bytes = all.bytes};
-  static_assert(kMostPacketBytes == kArenaAlignment);
+  static_assert(kMostVectorBytes == kArenaAlignment);
   for (const uint32_t b : all.arguments) {
     if (in_arena_[b] == 0) launch_.alignment.arguments.push_back(b);
   }
@@ -51,7 +51,7 @@ void KernelPrinter::TilesWhereAligned(const std::string& name, bool aligned) {
   constexpr int64_t kManySums = 64;
   const bool is_large = tile_->size.extents[0] * tile_->size.extents[1] >= kManySums * kTileThreads;
   is_aligned_ = aligned;
-  place_.clear();
+  source_line_.clear();
   Line("");
   Line("// " + Summary());
   Open("extern \"C\" __global__ " + std::string(is_large ? "__launch_bounds__(256, 2) " : "") + "void " + name + "(" +
@@ -88,7 +88,7 @@ void KernelPrinter::TilesOfBlocks() {
   if (HasBoxes()) BeginBarriers();
   Open("for (i32 tile = (i32)blockIdx.x; tile < " + N(tiles * cuts) + "; tile += (i32)gridDim.x)");
   if (cuts > 1) Line("const i32 part = tile / " + N(tiles) + ";");
-  PlaceOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
+  BeginOfTile(of_batch == tiles * cuts ? "tile" : "tile % " + N(of_batch), tile_->size.extents[0]);
   if (batches > 1) Line("const i32 batch = tile / " + N(of_batch) + (cuts == 1 ? "" : " % " + N(batches)) + ";");
   CoordinatesOf(Side::kBatch, batches > 1 ? "batch" : "0", nullptr);
   DeclareSums();
@@ -100,7 +100,7 @@ void KernelPrinter::TilesOfBlocks() {
 // Blocks that run at the same time should read the same rows and columns, from the cache: tiles go column by column
 // through bands of 8 rows of tiles. `height`: the rows of a tile, or of those that blocks compute together, of which
 // this one has those from `of_block` on.
-void KernelPrinter::PlaceOfTile(const std::string& number, int64_t height, const std::string& of_block) {
+void KernelPrinter::BeginOfTile(const std::string& number, int64_t height, const std::string& of_block) {
   constexpr int64_t kBand = 8;
   const int64_t rows = CeilDiv(tile_->extents[0], height), columns = tile_->TilesOf(Side::kColumns);
   const std::string first = " * " + N(height) + of_block + ";", width = N(tile_->size.extents[1]);
@@ -122,7 +122,7 @@ int64_t KernelPrinter::BytesOfTile() const {
   for (const TileProduct& p : tile_->products) {
     bytes = std::max(bytes, BytesOfStep(p) * tile_->size.stages);
   }
-  return (bytes + kMostPacketBytes - 1) / kMostPacketBytes * kMostPacketBytes;
+  return (bytes + kMostVectorBytes - 1) / kMostVectorBytes * kMostVectorBytes;
 }
 
 void KernelPrinter::TileMemory() {
@@ -131,29 +131,29 @@ void KernelPrinter::TileMemory() {
     launch_.tile_shared_bytes = std::max(launch_.tile_shared_bytes, static_cast<uint64_t>(bytes));
     return Line("extern __shared__ __align__(1024) u8 shared[];  // " + N(bytes) + " bytes");
   }
-  Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostPacketBytes) + "];");
+  Line("__shared__ " + device_.Vector("u64", 2) + " shared[" + N(bytes / kMostVectorBytes) + "];");
 }
 
-std::vector<uint8_t> KernelPrinter::BuffersTogether(const Packet& packet) const {
+std::vector<uint8_t> KernelPrinter::BuffersTogether(const VectorAccess& access) const {
   std::vector<uint8_t> buffers(k_.n_buffers);
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
-    if (packet.together[i] != 0) buffers[RICCI_BUFFER_OF(At(i).imm)] = 1;
+    if (access.together[i] != 0) buffers[RICCI_BUFFER_OF(At(i).imm)] = 1;
   }
   return buffers;
 }
 
-// That of all that is accessed in packets.
+// That of all that is accessed in vectors.
 Alignment KernelPrinter::AlignmentOfTiles() const {
   std::vector<uint8_t> together(k_.n_buffers);
   int64_t bytes = 1;
-  const auto take = [&](const Packet& packet) {
-    bytes = std::max(bytes, packet.bytes);
-    const std::vector<uint8_t> buffers = BuffersTogether(packet);
+  const auto take = [&](const VectorAccess& access) {
+    bytes = std::max(bytes, access.bytes);
+    const std::vector<uint8_t> buffers = BuffersTogether(access);
     for (uint32_t b = 0; b < k_.n_buffers; ++b) together[b] |= buffers[b];
   };
   for (const TileProduct& p : tile_->products) {
     for (const TileOperand& o : p.operands) {
-      take(o.packet);
+      take(o.access);
       if (tile_->has_forms) together[o.form.buffer] = 1;
     }
   }
@@ -231,7 +231,7 @@ void KernelPrinter::Multiply(const TileProduct& p) {
 }
 
 // The two factors in shared memory.
-void KernelPrinter::PlaceOperands(const TileProduct& p) {
+void KernelPrinter::BeginOfOperands(const TileProduct& p) {
   int64_t begin = 0;
   for (const Side side : {Side::kRows, Side::kColumns}) {
     const std::string type(TypeName(p.operands[Number(side)].dtype));
@@ -253,10 +253,10 @@ void KernelPrinter::BoundsOfSteps(const TileProduct& p) {
   Line("const i32 last_step = end < " + N(all) + " ? end : " + N(all) + ";");
 }
 
-// The loop over steps; `next` is on its way to the place `filled`, `step` is at the place `used`.
+// The loop over steps; `next` is on its way to the slot `filled`, `step` is at the slot `used`.
 void KernelPrinter::BeginSteps(const TileProduct& p) {
   const int64_t ahead = tile_->size.stages - 1;
-  PlaceOperands(p);
+  BeginOfOperands(p);
   Line("__syncthreads();");
   Line("i32 filled = 0;");
   BoundsOfSteps(p);

@@ -26,21 +26,21 @@ int64_t KernelPrinter::BlocksOfThread(const TileProduct& p, Side side) const {
   return (blocks + kTileThreads - 1) / kTileThreads;
 }
 
-// The blocks of a thread, or (`of_packet`) the packets in them, of which each is a trip: `place`, and the first `trip`.
-// Closed by Close.
-void KernelPrinter::BeginTurned(const TileProduct& p, Side side, bool of_packet) {
+// The blocks of a thread, or (`of_access`) the accesses in them, of which each is a trip: where it begins, and the
+// first `trip`. Closed by Close.
+void KernelPrinter::BeginTurned(const TileProduct& p, Side side, bool of_access) {
   const int64_t trips = TripsOfBlock(p, side), along = tile_->size.extents[Number(side)] / kTurned;
   const int64_t blocks = LayoutOf(p, side).elements() / (kTurned * trips);
-  const std::string name = of_packet ? "g" : "block", number = of_packet && trips > 1 ? "g / " + N(trips) : name;
+  const std::string name = of_access ? "g" : "block", number = of_access && trips > 1 ? "g / " + N(trips) : name;
   Line("#pragma unroll");
-  Open("for (i32 " + name + " = 0; " + name + " < " + N(BlocksOfThread(p, side) * (of_packet ? trips : 1)) + "; ++" +
+  Open("for (i32 " + name + " = 0; " + name + " < " + N(BlocksOfThread(p, side) * (of_access ? trips : 1)) + "; ++" +
        name + ")");
   Line("const i32 at = (i32)(threadIdx.x + " + number + " * " + N(kTileThreads) + "u);");
   if (blocks % kTileThreads != 0) Line("if (at >= " + N(blocks) + ") break;");
   const std::string groups = N(kWordsOfGroup), of_trips = trips == 1 ? "" : " * " + N(trips);
   const std::string word = "(at % " + groups + " + at / " + N(kWordsOfGroup * along) + " * " + groups + ")";
   Line("const i32 place = at / " + groups + " % " + N(along) + " * " + N(kTurned) + ", " +
-       (of_packet ? "trip = " : "first = ") + word + of_trips + (of_packet && trips > 1 ? " + g % " + N(trips) : "") +
+       (of_access ? "trip = " : "first = ") + word + of_trips + (of_access && trips > 1 ? " + g % " + N(trips) : "") +
        ";");
 }
 
@@ -53,7 +53,7 @@ void KernelPrinter::KeepTurned(const TileProduct& p, Side side) {
   Line(word + " kept[" + N(kTurned) + "];");
   Line("#pragma unroll");
   Open("for (i32 t = 0; t < " + N(trips) + "; ++t)");
-  const bool wants_trip = !IsInside(p).empty() || Wants(o.packet.each, RICCI_K_REDUCE, side);
+  const bool wants_trip = !IsInside(p).empty() || Wants(o.access.each, RICCI_K_REDUCE, side);
   Line("const i32 g = block * " + N(trips) + " + t" + (wants_trip ? ", trip = first + t;" : ";"));
   Line("#pragma unroll");
   Open("for (i32 e = 0; e < " + N(kTurned) + "; ++e)");
@@ -63,7 +63,7 @@ void KernelPrinter::KeepTurned(const TileProduct& p, Side side) {
   Close();
   Line("#pragma unroll");
   Line("for (i32 e = 0; e < " + N(kTurned) + "; ++e) *(" + word + "*)(to + " +
-       LayoutOf(p, side).Place("(place + e)", "first") + ") = kept[e];");
+       LayoutOf(p, side).OffsetText("(place + e)", "first") + ") = kept[e];");
   Close();
 }
 

@@ -33,7 +33,7 @@ void KernelPrinter::DeclareWarpgroupSums() {
   }
 }
 
-// The rows (columns) of the group, in the step that is at the place `slot`.
+// The rows (columns) of the group, in the step that is at the slot `slot`.
 std::string KernelPrinter::MatrixOf(const TileProduct& p, Side side, const std::string& slot) {
   const TileLayout layout = LayoutOf(p, side);
   const int64_t line = layout.of_line() * kBytes, leading = layout.lines_of_side ? kUnit : layout.lines * line;

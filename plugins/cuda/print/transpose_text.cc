@@ -34,7 +34,7 @@ void KernelPrinter::TransposeTiles(const std::string& name) {
   const std::string type = PointType();
   Open("for (" + type + " tile = (" + type + ")blockIdx.x; tile < " + N(transposed_.tiles()) + "; tile += (" + type +
        ")gridDim.x)");
-  PlaceOfTransposeTile();
+  BeginOfTransposeTile();
   Line("__syncthreads();");
   for (const BroughtLoad& b : transposed_.loads) Bring(b);
   Line("__syncthreads();");
@@ -68,7 +68,7 @@ std::string KernelPrinter::AreBroughtAligned() const {
 }
 
 // Columns first, so that blocks that run at the same time write the same pages of memory.
-void KernelPrinter::PlaceOfTransposeTile() {
+void KernelPrinter::BeginOfTransposeTile() {
   const TransposeSide &columns = transposed_.columns, &rows = transposed_.rows;
   const std::string type = PointType(), of_row = N(columns.tiles()), of_batch = N(columns.tiles() * rows.tiles());
   const bool is_batched = transposed_.batch.extent > 1;
@@ -150,7 +150,7 @@ void KernelPrinter::BringBy(const BroughtLoad& b, int64_t n) {
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     if (b.for_index[i] != 0) Instruction(i);
   }
-  Place(b.load);
+  SourceLine(b.load);
   if (n > 1) {
     BringTogether(b);
   } else {

@@ -117,7 +117,7 @@ std::string KernelPrinter::Stored(uint32_t i) {
 // What a group reads, each of its points or trips, what it writes.
 void KernelPrinter::Group(uint32_t loop) {
   const uint32_t last = loop == 0 ? k_.n_insts : blocks_.close[loop];
-  std::vector<uint8_t> needed(k_.n_insts, 1);  // places of what is stored later are found then
+  std::vector<uint8_t> needed(k_.n_insts, 1);  // addresses of what is stored later are found then
   if (IsByInverses(loop)) needed = NeededByStores(k_, blocks_, rows_, loop, Need::kValues);
   if (rows_.IsUsed() && rows_.bare[loop] != 0) needed[loop] = 0;
   for (const uint32_t one : joined_.All(loop)) BeforeGroup(one, needed);
@@ -140,7 +140,7 @@ void KernelPrinter::BeforeGroup(uint32_t loop, const std::vector<uint8_t>& neede
   for (uint32_t i = loop + 1; i < last && error_.empty(); ++i) {
     if (vector_.once[i] != 0 && needed[i] != 0) Instruction(i);
     if (vector_.together[i] == 0 || vector_.each[i] == 0 || !rows_.IsComputed(i) || joined_.Name(i) != i) continue;
-    Place(i);
+    SourceLine(i);
     const std::string number = std::to_string(i), type = VectorType(i, vector_.size);
     if (At(i).op != RICCI_K_STORE) {
       Line("const " + type + " x" + number + " = " + Loaded(i) + ";");

@@ -140,7 +140,7 @@ ricci_status* Code::LoadSource(uint32_t i, CuModule module) {
 }
 
 ricci_status* Code::PrepareRuns(Current& current) {
-  PlaceMemory();
+  LayOutMemory();
   if (ricci_status* failed = FindParts(current)) return failed;
   return plan_parts_.parts.empty() ? nullptr : MakeGraphs();
 }
@@ -176,7 +176,7 @@ ricci_status* Code::MakeGraphs() {
 }
 
 // Each step has memory of its own, since steps may run at the same time.
-void Code::PlaceMemory() {
+void Code::LayOutMemory() {
   const ricci_plan& plan = *given_.plan;
   scratch_.resize(plan.n_steps);
   for (uint32_t s = 0; s < plan.n_steps; ++s) {

@@ -45,7 +45,7 @@ class Code {
   };
   struct Run {
     const ricci_run_args& args;
-    Places places;
+    Addresses addresses;
     CuStream stream;
     Current& current;
     LibraryRun libraries;
@@ -64,7 +64,7 @@ class Code {
   ricci_status* Find(CuModule module, const std::string& name, Function& f);
   Function ByThreads(int64_t threads, uint64_t thread_bytes, uint64_t shared_bytes) const;
   uint64_t MemoryOf(uint32_t kernel) const;
-  void PlaceMemory();
+  void LayOutMemory();
   ricci_status* FindParts(Current& current);
   ricci_status* MakeGraphs();
   ricci_status* PrepareRuns(Current& current);

@@ -45,9 +45,9 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
   const auto stream = static_cast<CuStream>(a.stream);
-  Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
+  Run run{a, AddressesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
   auto end = std::make_unique<GpuEvent>();
-  if (ricci_status* failed = slots_.Take(run.places, done, arg, run.slot)) return failed;
+  if (ricci_status* failed = slots_.Take(run.addresses, done, arg, run.slot)) return failed;
   ricci_status* failed = Guard([&] { return Start(run); });
   // What a function gives is the end of a run that has begun.
   if (run.libraries.has_failed() && current.is_current()) run.slot->status = std::exchange(failed, nullptr);
@@ -63,8 +63,8 @@ ricci_status* Code::Enqueue(const ricci_run_args& a, ricci_done_fn done, void* a
   return failed;
 }
 
-// The innermost loop whose place is known. Several trips of a scan may be one of the plan's, so those of a loop whose
-// number is known are not reported.
+// The innermost loop whose location is known. Several trips of a scan may be one of the plan's, so those of a loop
+// whose number is known are not reported.
 std::string Code::WhereStopped(const Run& run) const {
   for (const OpenLoop* loop = run.loop; loop != nullptr; loop = loop->around) {
     const ricci_plan_step& step = given_.plan->steps[loop->step];
@@ -105,7 +105,7 @@ ricci_status* Code::LaunchPart(Run& run, const PlanPart& part) {
   const auto work = [&](uint32_t node) { return WorkOfNode(run, graph.nodes[node]); };
   const auto name = [&] { return "graph " + std::to_string(number + 1) + " of " + std::to_string(graphs_.size()); };
   const NvtxRange range(plan_parts_.is_one() ? nullptr : device_.nvtx(), name);
-  return run.slot->graphs[number].Launch(graph, run.places, work, run.stream);
+  return run.slot->graphs[number].Launch(graph, run.addresses, work, run.stream);
 }
 
 ricci_status* Code::Start(Run& run) {
@@ -142,7 +142,7 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
   Current current(device_);
   if (ricci_status* failed = current.Failure()) return failed;
   const auto stream = static_cast<CuStream>(a.stream);
-  Run run{a, PlacesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
+  Run run{a, AddressesOf(*given_.plan, a), stream, current, LibraryRun(libraries_, a, stream, current)};
   Captured to;
   if (ricci_status* failed = device_.FindCapture(run.stream, to)) return failed;
   if (ricci_status* refused = WhyNotCaptured(a)) return refused;
@@ -162,11 +162,11 @@ ricci_status* Code::Capture(const ricci_run_args& a) {
 
 // ---- work ----
 Work Code::SetFailedCheck(const Run& run) const {
-  return {.kind = Work::kSet, .arguments = {run.places.back()}, .value = RICCI_NO_CHECK};
+  return {.kind = Work::kSet, .arguments = {run.addresses.back()}, .value = RICCI_NO_CHECK};
 }
 Work Code::ReadFailedCheck(const Run& run) const {
   return {.kind = Work::kRead,
-          .arguments = {run.places.back()},
+          .arguments = {run.addresses.back()},
           .bytes = sizeof(uint32_t),
           .host = &run.slot->host->failed_check};
 }
@@ -177,7 +177,7 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   const ricci_plan& plan = *given_.plan;
   Work work;
   for (uint32_t i = 0; i < step.n_args; ++i) {
-    work.arguments.push_back(AddressOf(plan, run.places, plan.args[step.args + i]));
+    work.arguments.push_back(AddressOf(plan, run.addresses, plan.args[step.args + i]));
   }
   if (step.kind == RICCI_STEP_COPY) {
     work.bytes = plan.buffers[plan.args[step.args]].bytes;
@@ -194,9 +194,9 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
     if (by_pairs) work.function = &pairs_[step.index];
     const std::vector<TensorMap>& maps = by_pairs ? launch.pairs.maps : launch.maps;
     if (!maps.empty()) work.maps = &maps;
-    work.arguments.push_back(has_checks_[step.index] ? run.places.back() : 0);
+    work.arguments.push_back(has_checks_[step.index] ? run.addresses.back() : 0);
     if (MemoryOf(step.index) != 0) {
-      work.arguments.push_back(run.places[ArenaPlace(plan)] + Aligned(plan.arena_bytes) +
+      work.arguments.push_back(run.addresses[ArenaIndex(plan)] + Aligned(plan.arena_bytes) +
                                scratch_[static_cast<size_t>(&step - plan.steps)]);
     }
   } else {
@@ -212,7 +212,7 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
 Work Code::Decide(const Run& run, const PlanNode& node) const {
   const ricci_plan_step& step = given_.plan->steps[node.step];
   const Conditions& kernels = device_.conditions();
-  Work work{.kind = Work::kKernel, .arguments = {AddressOf(*given_.plan, run.places, given_.plan->args[step.args])}};
+  Work work{.kind = Work::kKernel, .arguments = {AddressOf(*given_.plan, run.addresses, given_.plan->args[step.args])}};
   const bool is_loop = step.kind == RICCI_STEP_WHILE, is_choice = !is_loop && node.bodies.size() == 1;
   work.function = is_loop ? &kernels.loop() : is_choice ? &kernels.choice() : &kernels.branches();
   if (is_choice) work.arguments.push_back(step.index);
@@ -266,7 +266,7 @@ std::string Code::StepName(const ricci_plan_step& step) const {
 
 ricci_status* Code::IssueStep(Run& run, const ricci_plan_step& step) {
   const NvtxRange range(device_.nvtx(), [&] { return StepName(step); });
-  if (step.kind == RICCI_STEP_LIBRARY) return run.libraries.Call(step, run.places);
+  if (step.kind == RICCI_STEP_LIBRARY) return run.libraries.Call(step, run.addresses);
   const Work work = WorkOf(run, step);
   if (work.before != nullptr) {
     if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;
@@ -295,8 +295,10 @@ ricci_status* Code::Step(Run& run, uint32_t i) {
 ricci_status* Code::Read(Run& run, uint32_t buffer, uint32_t bytes) {
   uint32_t& value = run.slot->host->value;
   value = 0;
-  const Work read{
-      .kind = Work::kRead, .arguments = {AddressOf(*given_.plan, run.places, buffer)}, .bytes = bytes, .host = &value};
+  const Work read{.kind = Work::kRead,
+                  .arguments = {AddressOf(*given_.plan, run.addresses, buffer)},
+                  .bytes = bytes,
+                  .host = &value};
   if (ricci_status* failed = Issue(device_, read, run.stream)) return failed;
   return device_.Wait(run.stream);
 }

@@ -17,22 +17,22 @@ class Graph {
   ~Graph() { Clear(); }
   Graph(const Graph&) = delete;
 
-  // Would a launch with these places change nothing?
-  bool IsBoundTo(const Places& places) const { return places_ == places; }
+  // Would a launch with these addresses change nothing?
+  bool IsBoundTo(const Addresses& addresses) const { return addresses_ == addresses; }
   // The device's context is current. `plan` is the same in every launch. After a failure nothing has been launched.
-  ricci_status* Launch(const PlanGraph& plan, const Places& places, const WorkOfNode& work, CuStream stream);
+  ricci_status* Launch(const PlanGraph& plan, const Addresses& addresses, const WorkOfNode& work, CuStream stream);
 
  private:
-  ricci_status* MakeOrRebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
+  ricci_status* MakeOrRebind(const PlanGraph& plan, const Addresses& addresses, const WorkOfNode& work);
   ricci_status* Make(const PlanGraph& plan, const WorkOfNode& work);
-  ricci_status* Rebind(const PlanGraph& plan, const Places& places, const WorkOfNode& work);
+  ricci_status* Rebind(const PlanGraph& plan, const Addresses& addresses, const WorkOfNode& work);
   void Clear();
 
   const Gpu& device_;
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;
   PlanNodes nodes_;
-  Places places_;  // empty: unknown
+  Addresses addresses_;  // empty: unknown
 };
 
 }  // namespace ricci::cuda

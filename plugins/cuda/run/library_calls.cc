@@ -13,7 +13,7 @@ struct Layout {
   uint64_t bytes = 0;
 
   // No block is larger than kMost, so one that would be is refused by the driver.
-  void Place(uint64_t size) {
+  void Add(uint64_t size) {
     constexpr uint64_t kMost = uint64_t{1} << 62;
     offsets.push_back(bytes);
     bytes = std::min(kMost, size) > kMost - bytes ? kMost : bytes + std::min(kMost - bytes, Aligned(size));
@@ -22,9 +22,9 @@ struct Layout {
 Layout LayoutOf(const ricci_plan& plan, const ricci_plan_step& step) {
   const ricci_plan_library& call = plan.libraries[step.index];
   Layout out;
-  for (uint32_t i = 0; i < call.n_in + call.n_out; ++i) out.Place(plan.buffers[plan.args[step.args + i]].bytes);
-  out.Place(call.workspace_bytes);
-  out.Place(call.scratch_bytes);
+  for (uint32_t i = 0; i < call.n_in + call.n_out; ++i) out.Add(plan.buffers[plan.args[step.args + i]].bytes);
+  out.Add(call.workspace_bytes);
+  out.Add(call.scratch_bytes);
   return out;
 }
 
@@ -82,21 +82,21 @@ struct LibraryRun::Arguments {
   Layout layout;
 };
 
-LibraryRun::Arguments LibraryRun::ArgumentsOf(const ricci_plan_step& step, const Places& places) const {
+LibraryRun::Arguments LibraryRun::ArgumentsOf(const ricci_plan_step& step, const Addresses& addresses) const {
   const ricci_plan& plan = calls_.plan();
   Arguments out;
   for (uint32_t i = 0; i < step.n_args; ++i) {
     const uint32_t buffer = plan.args[step.args + i];
-    out.addresses.push_back(AddressOf(plan, places, buffer));
+    out.addresses.push_back(AddressOf(plan, addresses, buffer));
     out.bytes.push_back(plan.buffers[buffer].bytes);
   }
   out.layout = LayoutOf(plan, step);
   return out;
 }
 
-ricci_status* LibraryRun::Call(const ricci_plan_step& step, const Places& places) {
+ricci_status* LibraryRun::Call(const ricci_plan_step& step, const Addresses& addresses) {
   const ricci_plan_library& call = args_.libraries[step.index];
-  const Arguments arguments = ArgumentsOf(step, places);
+  const Arguments arguments = ArgumentsOf(step, addresses);
   return IsOnHost(call) ? OnHost(call, arguments) : OnDevice(call, arguments);
 }
 
@@ -105,24 +105,24 @@ ricci_status* LibraryRun::OnHost(const ricci_plan_library& call, const Arguments
   if (block_ == nullptr) {
     if (ricci_status* failed = calls_.Take(block_)) return failed;
   }
-  std::vector<void*> places;
-  for (const uint64_t offset : a.layout.offsets) places.push_back(block_ + offset);
+  std::vector<void*> pointers;
+  for (const uint64_t offset : a.layout.offsets) pointers.push_back(block_ + offset);
   for (uint32_t i = 0; i < call.n_in; ++i) {
     if (a.bytes[i] == 0) continue;
-    const CuResult result = device.driver().cuMemcpyDtoHAsync(places[i], a.addresses[i], a.bytes[i], stream_);
+    const CuResult result = device.driver().cuMemcpyDtoHAsync(pointers[i], a.addresses[i], a.bytes[i], stream_);
     if (ricci_status* failed = device.Check("cuMemcpyDtoHAsync", result)) return failed;
   }
   if (ricci_status* failed = device.Wait(stream_)) return failed;
   const uint32_t n = call.n_in + call.n_out;
   ricci_launch launch{};
-  launch.in = places.data();
-  launch.out = places.data() + call.n_in;
-  launch.workspace = call.workspace_bytes == 0 ? nullptr : places[n];
-  launch.scratch = call.scratch_bytes == 0 ? nullptr : places[n + 1];
+  launch.in = pointers.data();
+  launch.out = pointers.data() + call.n_in;
+  launch.workspace = call.workspace_bytes == 0 ? nullptr : pointers[n];
+  launch.scratch = call.scratch_bytes == 0 ? nullptr : pointers[n + 1];
   if (ricci_status* failed = current_.Outside([&] { return Launch(call, launch); })) return failed;
   for (uint32_t i = call.n_in; i < n; ++i) {
     if (a.bytes[i] == 0) continue;
-    const CuResult result = device.driver().cuMemcpyHtoDAsync(a.addresses[i], places[i], a.bytes[i], stream_);
+    const CuResult result = device.driver().cuMemcpyHtoDAsync(a.addresses[i], pointers[i], a.bytes[i], stream_);
     if (ricci_status* failed = device.Check("cuMemcpyHtoDAsync", result)) return failed;
   }
   return call.n_out == 0 ? nullptr : device.Wait(stream_);
@@ -130,13 +130,13 @@ ricci_status* LibraryRun::OnHost(const ricci_plan_library& call, const Arguments
 
 // With the context current, as such functions expect it.
 ricci_status* LibraryRun::OnDevice(const ricci_plan_library& call, const Arguments& a) {
-  std::vector<void*> places;
-  for (const CuPointer p : a.addresses) places.push_back(reinterpret_cast<void*>(static_cast<uintptr_t>(p)));
+  std::vector<void*> pointers;
+  for (const CuPointer p : a.addresses) pointers.push_back(reinterpret_cast<void*>(static_cast<uintptr_t>(p)));
   std::vector<ScratchLine> scratch((call.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
   ricci_launch launch{};
-  launch.in = places.data();
-  launch.out = places.data() + call.n_in;
-  launch.workspace = call.workspace_bytes == 0 ? nullptr : places[call.n_in + call.n_out];
+  launch.in = pointers.data();
+  launch.out = pointers.data() + call.n_in;
+  launch.workspace = call.workspace_bytes == 0 ? nullptr : pointers[call.n_in + call.n_out];
   launch.scratch = scratch.empty() ? nullptr : scratch.data();
   launch.stream = stream_;
   return Launch(call, launch);

@@ -57,13 +57,13 @@ class LibraryRun {
 
   // After all that was issued to the stream. A function of the host has ended when this returns, and its results are
   // copied; it is called without the device's context. A failure ends the run.
-  ricci_status* Call(const ricci_plan_step& step, const Places& places);
+  ricci_status* Call(const ricci_plan_step& step, const Addresses& addresses);
   // Was the failure that of a function, rather than of the driver?
   bool has_failed() const { return has_failed_; }
 
  private:
   struct Arguments;
-  Arguments ArgumentsOf(const ricci_plan_step& step, const Places& places) const;
+  Arguments ArgumentsOf(const ricci_plan_step& step, const Addresses& addresses) const;
   ricci_status* OnHost(const ricci_plan_library& call, const Arguments& arguments);
   ricci_status* OnDevice(const ricci_plan_library& call, const Arguments& arguments);
   ricci_status* Launch(const ricci_plan_library& call, ricci_launch& launch);

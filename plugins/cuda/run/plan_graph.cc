@@ -166,10 +166,10 @@ class NodeMaker {
 
 void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, const std::vector<bool>& has_checks,
                PlanGraph& g) {
-  const uint32_t failed_check = FailedCheckPlace(p);
-  g.users.assign(PlaceCount(p), {});
-  const auto add = [&g](uint32_t place, uint32_t node) {
-    std::vector<uint32_t>& users = g.users[place];
+  const uint32_t failed_check = FailedCheckIndex(p);
+  g.users.assign(AddressCount(p), {});
+  const auto add = [&g](uint32_t index, uint32_t node) {
+    std::vector<uint32_t>& users = g.users[index];
     if (users.empty() || users.back() != node) users.push_back(node);
   };
   for (uint32_t n = 0; n < g.size(); ++n) {
@@ -178,18 +178,18 @@ void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, const s
     if (kind != PlanNode::kStep && kind != PlanNode::kDecide) continue;
     const uint32_t s = g.nodes[n].step;
     const ricci_plan_step& step = p.steps[s];
-    for (uint32_t i = 0; i < step.n_args; ++i) add(PlaceOf(p, p.args[step.args + i]), n);
-    if (uses_arena[s]) add(ArenaPlace(p), n);
+    for (uint32_t i = 0; i < step.n_args; ++i) add(AddressIndexOf(p, p.args[step.args + i]), n);
+    if (uses_arena[s]) add(ArenaIndex(p), n);
     if (step.kind == RICCI_STEP_KERNEL && has_checks[step.index]) add(failed_check, n);
   }
 }
 
 }  // namespace
 
-// ---- places ----
-uint32_t PlaceCount(const ricci_plan& p) { return p.n_inputs + p.n_outputs + p.n_constants + 2; }
+// ---- addresses ----
+uint32_t AddressCount(const ricci_plan& p) { return p.n_inputs + p.n_outputs + p.n_constants + 2; }
 
-uint32_t PlaceOf(const ricci_plan& p, uint32_t buffer) {
+uint32_t AddressIndexOf(const ricci_plan& p, uint32_t buffer) {
   const ricci_plan_buffer& b = p.buffers[buffer];
   switch (b.kind) {
     case RICCI_BUFFER_INPUT:
@@ -199,13 +199,13 @@ uint32_t PlaceOf(const ricci_plan& p, uint32_t buffer) {
     case RICCI_BUFFER_CONSTANT:
       return p.n_inputs + p.n_outputs + b.index;
     default:
-      return ArenaPlace(p);
+      return ArenaIndex(p);
   }
 }
 
-Places PlacesOf(const ricci_plan& p, const ricci_run_args& a) {
-  Places out;
-  out.reserve(PlaceCount(p));
+Addresses AddressesOf(const ricci_plan& p, const ricci_run_args& a) {
+  Addresses out;
+  out.reserve(AddressCount(p));
   for (uint32_t i = 0; i < p.n_inputs; ++i) out.push_back(Pointer(a.inputs[i]));
   for (uint32_t i = 0; i < p.n_outputs; ++i) out.push_back(Pointer(a.outputs[i]));
   for (uint32_t i = 0; i < p.n_constants; ++i) out.push_back(Pointer(a.constants[i]));
@@ -214,9 +214,9 @@ Places PlacesOf(const ricci_plan& p, const ricci_run_args& a) {
   return out;
 }
 
-CuPointer AddressOf(const ricci_plan& p, const Places& places, uint32_t buffer) {
+CuPointer AddressOf(const ricci_plan& p, const Addresses& addresses, uint32_t buffer) {
   const ricci_plan_buffer& b = p.buffers[buffer];
-  return places[PlaceOf(p, buffer)] + (b.kind == RICCI_BUFFER_ARENA ? b.offset : 0);
+  return addresses[AddressIndexOf(p, buffer)] + (b.kind == RICCI_BUFFER_ARENA ? b.offset : 0);
 }
 
 // ---- nodes ----

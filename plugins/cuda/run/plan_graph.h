@@ -1,8 +1,8 @@
 // PlanGraph: the steps of a plan, or of a part of it, as nodes of graphs: which waits for which, and which address each
 // depends on. A function of the tables alone.
 //
-// What differs between runs is a list of places, the addresses of the inputs, then of the outputs, the constants, the
-// arena and the word of failed checks. A run with other places needs other addresses in the nodes that use them.
+// What differs between runs is a list of addresses: of the inputs, then of the outputs, the constants, the
+// arena and the word of failed checks. A run with other addresses needs other addresses in the nodes that use them.
 //
 // A loop is a node with a graph of its own, its body, which runs as long as a value on the device says so. The branches
 // of a CASE are one node, a choice, with a body for each of them, of which the value numbers one; where the driver has
@@ -29,12 +29,12 @@
 
 namespace ricci::cuda {
 
-using Places = std::vector<CuPointer>;
-uint32_t PlaceCount(const ricci_plan& plan);
-uint32_t PlaceOf(const ricci_plan& plan, uint32_t buffer);
-inline uint32_t FailedCheckPlace(const ricci_plan& plan) { return PlaceCount(plan) - 1; }
-Places PlacesOf(const ricci_plan& plan, const ricci_run_args& a);
-CuPointer AddressOf(const ricci_plan& plan, const Places& places, uint32_t buffer);
+using Addresses = std::vector<CuPointer>;
+uint32_t AddressCount(const ricci_plan& plan);
+uint32_t AddressIndexOf(const ricci_plan& plan, uint32_t buffer);
+inline uint32_t FailedCheckIndex(const ricci_plan& plan) { return AddressCount(plan) - 1; }
+Addresses AddressesOf(const ricci_plan& plan, const ricci_run_args& a);
+CuPointer AddressOf(const ricci_plan& plan, const Addresses& addresses, uint32_t buffer);
 
 struct PlanNode {
   enum Kind : uint8_t {
@@ -66,7 +66,7 @@ struct PlanNode {
 struct PlanGraph {
   std::vector<PlanNode> nodes;
   std::vector<std::vector<uint32_t>> waits;  // by node: earlier ones that it waits for
-  std::vector<std::vector<uint32_t>> users;  // by place: the nodes that use it, in order
+  std::vector<std::vector<uint32_t>> users;  // by address: the nodes that use it, in order
   std::vector<uint32_t> last;                // after which all steps are done; empty: without earlier nodes
   uint32_t n_graphs = 1;
 
@@ -83,7 +83,7 @@ std::vector<bool> ChecksOf(const ricci_compile_args& a);
 ricci_status* MakePlanGraph(const ricci_compile_args& a, const PlanBlocks& blocks, const StepRange& part, bool is_whole,
                             const std::vector<bool>& uses_arena, const std::vector<bool>& has_checks, bool has_choices,
                             PlanGraph& out);
-inline uint32_t ArenaPlace(const ricci_plan& plan) { return PlaceCount(plan) - 2; }
+inline uint32_t ArenaIndex(const ricci_plan& plan) { return AddressCount(plan) - 2; }
 
 }  // namespace ricci::cuda
 #endif

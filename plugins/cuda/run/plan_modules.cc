@@ -58,8 +58,8 @@ bool PrintText(const Kernels& all, uint32_t first, uint32_t last, const ricci_ct
 
 // At the plugin's own lines, if it says where they are.
 std::string TextOf(const ricci_plan_source& s) {
-  const std::string place = LineDirective({s.file.ptr, s.file.len}, s.line);
-  return (place.empty() ? "" : place + "\n") + std::string(s.text.ptr, s.text.len);
+  const std::string directive = LineDirective({s.file.ptr, s.file.len}, s.line);
+  return (directive.empty() ? "" : directive + "\n") + std::string(s.text.ptr, s.text.len);
 }
 
 ricci_status* PrintModules(const ModuleCompiler& compiler, const ricci_compile_args& a, PlanModules& out) {
@@ -72,7 +72,7 @@ ricci_status* PrintModules(const ModuleCompiler& compiler, const ricci_compile_a
     if (!PrintText(all, i, last, compiler.ctx(), out.launches, text, error)) {
       return ricci_status_make(RICCI_UNIMPLEMENTED, error.data(), error.size());
     }
-    out.modules.push_back({EachLinePlaced(text)});
+    out.modules.push_back({WithLineOfEach(text)});
   }
   std::map<std::string, uint32_t> modules;
   for (uint32_t i = 0; i < a.plan->n_sources; ++i) {
@@ -104,7 +104,7 @@ uint32_t WrongKernel(const ModuleCompiler& compiler, const ricci_compile_args& a
     Module alone;
     std::string not_printed;
     if (!PrintText(all, i, i + 1, compiler.ctx(), launches, alone.text, not_printed)) continue;
-    alone.text = EachLinePlaced(alone.text);
+    alone.text = WithLineOfEach(alone.text);
     compiler.Compile({&alone, 1}, a);
     if (!alone.image.empty() || alone.error.empty()) continue;
     error = alone.error;
@@ -135,12 +135,12 @@ std::string KernelName(const ricci_kernel_table& k, uint32_t i) {
 
 std::string PrintKernels(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
                          std::string& error) {
-  const LineOf no_places = [](uint64_t) { return std::string(); };
+  const LineOf no_lines = [](uint64_t) { return std::string(); };
   DeviceText device;
   std::string kernels;
   launches.resize(a.n_kernels);
-  return PrintTo(Kernels(a, target), 0, a.n_kernels, no_places, device, launches, kernels, error) ? kernels
-                                                                                                  : std::string();
+  return PrintTo(Kernels(a, target), 0, a.n_kernels, no_lines, device, launches, kernels, error) ? kernels
+                                                                                                 : std::string();
 }
 
 std::string PrintModule(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,

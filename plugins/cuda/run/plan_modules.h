@@ -5,8 +5,8 @@
 // as one text. Sources with one text, as the launches of one primitive have, are one module.
 //
 // If NVRTC refuses a module of kernels, these are compiled alone to find the wrong one. The message has its name and
-// the place of its equation. What NVRTC says of a SOURCE lowering names the plugin's file and line, if the plugin gives
-// them (ricci_source.file).
+// the location of its equation. What NVRTC says of a SOURCE lowering names the plugin's file and line, if the plugin
+// gives them (ricci_source.file).
 #ifndef RICCI_CUDA_PLAN_MODULES_H_
 #define RICCI_CUDA_PLAN_MODULES_H_
 #include <string>
@@ -19,11 +19,11 @@ namespace ricci::cuda {
 
 // The name of the function of kernel `i`.
 std::string KernelName(const ricci_kernel_table& k, uint32_t i);
-// The kernels of a program, without the functions that they call and without places; else as PrintModule.
+// The kernels of a program, without the functions that they call and without locations; else as PrintModule.
 std::string PrintKernels(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
                          std::string& error);
 // The text of all kernels of a program, and how each is launched; empty, with `error`, if one cannot be printed. With
-// `ctx` it has the places of its locations.
+// `ctx` it has the lines of its locations.
 std::string PrintModule(const ricci_compile_args& a, const TextTarget& target, std::vector<Launch>& launches,
                         std::string& error, const ricci_ctx* ctx = nullptr);
 

@@ -5,8 +5,8 @@
 
 namespace ricci::cuda {
 
-bool RunSlot::IsBoundTo(const Places& places) const {
-  return std::any_of(graphs.begin(), graphs.end(), [&](const Graph& g) { return g.IsBoundTo(places); });
+bool RunSlot::IsBoundTo(const Addresses& addresses) const {
+  return std::any_of(graphs.begin(), graphs.end(), [&](const Graph& g) { return g.IsBoundTo(addresses); });
 }
 
 void RunSlots::Clear() {
@@ -17,13 +17,13 @@ void RunSlots::Clear() {
   n_made_ = 0;
 }
 
-ricci_status* RunSlots::Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out) {
+ricci_status* RunSlots::Take(const Addresses& addresses, ricci_done_fn done, void* arg, RunSlot*& out) {
   std::unique_lock lock(mutex_);
   if (free_with_graphs_.empty() && (free_.empty() || n_made_ < most_with_graphs_)) {
     if (ricci_status* failed = Make(lock)) return failed;
   }
   std::vector<RunSlot*>& from = free_with_graphs_.empty() ? free_ : free_with_graphs_;
-  const auto bound = std::find_if(from.begin(), from.end(), [&](RunSlot* s) { return s->IsBoundTo(places); });
+  const auto bound = std::find_if(from.begin(), from.end(), [&](RunSlot* s) { return s->IsBoundTo(addresses); });
   if (bound != from.end()) std::swap(*bound, from.back());
   out = from.back();
   from.pop_back();

@@ -31,8 +31,8 @@ struct RunSlot {
   }
   ~RunSlot() { ricci_status_free(status); }
   bool has_graphs() const { return !graphs.empty(); }
-  // Did the last run of its graphs have these places?
-  bool IsBoundTo(const Places& places) const;
+  // Did the last run of its graphs have these addresses?
+  bool IsBoundTo(const Addresses& addresses) const;
 
   RunSlots& home;
   Host* host = nullptr;
@@ -51,9 +51,9 @@ class RunSlots {
 
   // So many slots have graphs, the first ones, each so many; 0 unless this is called.
   void SetGraphs(size_t most_slots, size_t of_slot) { most_with_graphs_ = most_slots, n_graphs_ = of_slot; }
-  // A slot that no run uses; if there is one, with graphs that are bound to `places`, else with any graphs. Its word
+  // A slot that no run uses; if there is one, with graphs that are bound to `addresses`, else with any graphs. Its word
   // says that no check has failed, which is so unless the run reads another one.
-  ricci_status* Take(const Places& places, ricci_done_fn done, void* arg, RunSlot*& out);
+  ricci_status* Take(const Addresses& addresses, ricci_done_fn done, void* arg, RunSlot*& out);
   // The run was not enqueued: nothing is reported.
   void Drop(RunSlot& slot);
   // Reports the end of the run. `slot`: a RunSlot.

@@ -19,7 +19,7 @@ class Finder {
     if ((team_.size != kBlock && !team_.columns) || team_.rows.IsUsed()) return {};
     phases_.trips.resize(k_.n_insts);
     phases_.first.resize(k_.n_insts);
-    phases_.place.resize(k_.n_insts);
+    phases_.offset.resize(k_.n_insts);
     available_.resize(k_.n_insts);
     for (uint32_t i = 1; i < k_.n_insts; ++i) available_[i] = IsAvailable(i);
     phases_.of_scans = IsOfScans();
@@ -111,22 +111,22 @@ class Finder {
     phases_.trips[i] = (trips + multiple - 1) / multiple * multiple;
   }
   // For a result of that dtype of each part.
-  uint64_t PlaceFor(uint32_t dtype) {
-    const uint64_t place = phases_.bytes;
+  uint64_t OffsetFor(uint32_t dtype) {
+    const uint64_t offset = phases_.bytes;
     const uint64_t bytes = static_cast<uint64_t>(points_ * phases_.parts) * codegen::SizeOfDType(dtype);
     phases_.bytes += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return place;
+    return offset;
   }
   void TakeReduction(uint32_t i) {
     CutTrips(i, team_.columns ? kRowsTogether : RowWithin(i) != 0 ? 1 : kLeastTrips);
-    phases_.place[i] = PlaceFor(codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype));
+    phases_.offset[i] = OffsetFor(codegen::AccumulatorDType(k_.insts[blocks_.close[i]].dtype));
     NeedAll(i, blocks_.close[i] + 1);
   }
   // The first launch needs no more of the body than the elements.
   void TakeScan(uint32_t i) {
     const codegen::ScanParts parts(k_, blocks_, i);
     CutTrips(i, kBlock);
-    for (uint32_t s = parts.left; s < parts.right; ++s) phases_.place[s] = PlaceFor(k_.insts[s].dtype);
+    for (uint32_t s = parts.left; s < parts.right; ++s) phases_.offset[s] = OffsetFor(k_.insts[s].dtype);
     NeedAll(i, parts.body);
     NeedAll(parts.prefix, parts.prefix + parts.states);
     phases_.first[blocks_.close[i]] = 1;

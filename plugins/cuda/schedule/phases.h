@@ -31,7 +31,7 @@ struct Phases {
   std::vector<int64_t> trips;          // by instruction: of a REDUCE or SCAN in parts, the trips of one part; else 0
   std::vector<uint8_t> first, second;  // by instruction: that launch computes it
   // By instruction: of a REDUCE, or a LEFT of a SCAN, in parts, the byte where its results of all parts begin.
-  std::vector<uint64_t> place;
+  std::vector<uint64_t> offset;
   uint64_t bytes = 0;  // of all results of parts
 };
 // Of a launch that is not in parts.

@@ -8,7 +8,7 @@
 
 namespace ricci::cuda {
 
-enum class Need : uint8_t { kPlaces, kValues };
+enum class Need : uint8_t { kAddresses, kValues };
 // By instruction of the loop, itself too: whether the stores in it need it, from operand to operand up to values that
 // are kept.
 inline std::vector<uint8_t> NeededByStores(const ricci_kernel_table& k, const codegen::Blocks& blocks,
@@ -17,7 +17,7 @@ inline std::vector<uint8_t> NeededByStores(const ricci_kernel_table& k, const co
   for (uint32_t i = blocks.close[loop]; --i > loop;) {
     const ricci_inst& q = k.insts[i];
     if (q.op == RICCI_K_STORE) {
-      needed[need == Need::kPlaces ? q.a : q.b] = 1;
+      needed[need == Need::kAddresses ? q.a : q.b] = 1;
     } else if (needed[i] != 0 && rows.IsComputed(i)) {
       for (const uint32_t operand : {q.a, q.b, q.c}) needed[operand] = 1;
     }

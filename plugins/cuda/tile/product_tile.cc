@@ -13,7 +13,7 @@ constexpr uint32_t kMostRank = 32;
 constexpr size_t kMostProducts = 4;         // of all sums, which bounds the code
 constexpr size_t kMostSums = 2;             // whose sums registers hold at once
 constexpr int64_t kLeastCopyBytes = 4;      // that are copied without a register
-constexpr int64_t kMostPointsOfPacket = 8;  // whose sums a thread reads at once
+constexpr int64_t kMostPointsOfAccess = 8;  // whose sums a thread reads at once
 constexpr int64_t kBytesOfWarpgroups = 2;   // of the elements that they multiply
 // What a value depends on: bit d is dimension d of the domain.
 constexpr uint64_t kOnSum = uint64_t{1} << 62;    // on the index of a REDUCE
@@ -40,11 +40,11 @@ class Finder {
       }
     }
     if (tile_.products.empty() || tile_.products.size() > kMostProducts || tile_.sums.size() > kMostSums ||
-        !Measure() || !PacketOperands())
+        !Measure() || !AccessOperands())
       return {};
     if (tile_.on_tensor_cores()) LimitLoaded();
     if (tile_.kind == TileKind::kWarpgroups) FindTensorForms(k_, tile_);
-    if (plain) PacketPoints();
+    if (plain) AccessPoints();
     Explain();
     return std::move(tile_);
   }
@@ -209,7 +209,7 @@ class Finder {
     return tile_.size.step != 0 && tile_.tiles() < IndexRanges::kShort;
   }
 
-  // ---- packets ----
+  // ---- accesses ----
   // The last dimension of a side: its neighbours are neighbours of the side.
   uint32_t LastOf(Side side) const {
     uint32_t last = 0;
@@ -218,7 +218,7 @@ class Finder {
     }
     return last;
   }
-  bool PacketOperands() {
+  bool AccessOperands() {
     for (TileProduct& p : tile_.products) {
       const TensorFormat format = tile_.on_tensor_cores() ? FormatOf(p) : TensorFormat{};
       for (const Side side : {Side::kRows, Side::kColumns}) {
@@ -228,7 +228,7 @@ class Finder {
           o.value = format.factors[static_cast<size_t>(side)].value;
           o.dtype = format.factors[static_cast<size_t>(side)].dtype;
         }
-        if (!PacketOperand(p, side, o)) return false;
+        if (!AccessOperand(p, side, o)) return false;
       }
     }
     return true;
@@ -259,38 +259,38 @@ class Finder {
     const TileOperand& o = p.operands[static_cast<size_t>(side)];
     if (o.is_copy) return 0;
     const int64_t elements = tile_.size.extents[static_cast<size_t>(side)] * tile_.size.step;
-    int64_t of_packet = 0;
-    for (const uint32_t i : o.packet.loads) {
+    int64_t of_access = 0;
+    for (const uint32_t i : o.access.loads) {
       const int64_t bytes = o.is_turned ? kRegister : codegen::SizeOfDType(k_.insts[i].dtype);  // each is rearranged
-      of_packet += std::max(kRegister, o.packet.together[i] != 0 ? o.packet.size * bytes : bytes);
+      of_access += std::max(kRegister, o.access.together[i] != 0 ? o.access.size * bytes : bytes);
     }
-    return CeilDiv(CeilDiv(elements, o.packet.size), kTileThreads) * of_packet;
+    return CeilDiv(CeilDiv(elements, o.access.size), kTileThreads) * of_access;
   }
-  // The longest packets, along the side or along the sum.
-  bool PacketOperand(const TileProduct& p, Side side, TileOperand& o) {
-    if (!ChoosePacket(p, side, o)) return false;
+  // The longest accesses, along the side or along the sum.
+  bool AccessOperand(const TileProduct& p, Side side, TileOperand& o) {
+    if (!ChooseAccess(p, side, o)) return false;
     const bool in_order = tile_.on_tensor_cores() ? o.along_sum || IsReadEitherWay(o.dtype) : !o.along_sum;
-    o.is_turned = tile_.on_tensor_cores() && !in_order && o.packet.size == kTurned;
-    o.is_copy = in_order && o.dtype == k_.insts[o.value].dtype && o.packet.together[o.value] != 0 &&
-                o.packet.bytes >= kLeastCopyBytes;
+    o.is_turned = tile_.on_tensor_cores() && !in_order && o.access.size == kTurned;
+    o.is_copy = in_order && o.dtype == k_.insts[o.value].dtype && o.access.together[o.value] != 0 &&
+                o.access.bytes >= kLeastCopyBytes;
     return true;
   }
-  bool ChoosePacket(const TileProduct& p, Side side, TileOperand& o) {
+  bool ChooseAccess(const TileProduct& p, Side side, TileOperand& o) {
     const uint32_t loop = p.loops.back(), last = LastOf(side);
     const int64_t bytes = codegen::SizeOfDType(o.dtype);
-    for (int64_t n = kMostPacketBytes / bytes; n > 1; n /= 2) {
+    for (int64_t n = kMostVectorBytes / bytes; n > 1; n /= 2) {
       const std::vector<uint32_t> roots{o.value};
       const bool may_be_turned = n <= kTurned || !tile_.on_tensor_cores() || IsReadEitherWay(o.dtype);
-      if (may_be_turned && k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.packet))
+      if (may_be_turned && k_.domain[last] % n == 0 && Take(roots, Neighbours(k_, ranges_, last, n), n, o.access))
         return true;
       if (codegen::TripsOf(k_, loop).value_or(0) % n != 0) continue;
-      o.along_sum = Take(roots, Neighbours(k_, ranges_, loop, n, /*flat=*/false), n, o.packet);
+      o.along_sum = Take(roots, Neighbours(k_, ranges_, loop, n, /*flat=*/false), n, o.access);
       if (o.along_sum) return true;
     }
     const Neighbours alone(k_, ranges_, loop, 1, /*flat=*/false);
-    if (!MakePacket(k_, std::vector<uint32_t>{o.value}, given_, alone, 1, o.packet)) return false;
+    if (!MakeVectorAccess(k_, std::vector<uint32_t>{o.value}, given_, alone, 1, o.access)) return false;
     // Threads next to each other should read neighbours, which may lie either way.
-    o.along_sum = IsInOrder(o.packet, loop) && !IsInOrder(o.packet, DomainOf(last));
+    o.along_sum = IsInOrder(o.access, loop) && !IsInOrder(o.access, DomainOf(last));
     return true;
   }
   uint32_t DomainOf(uint32_t dimension) const {
@@ -298,26 +298,26 @@ class Finder {
     while (k_.insts[i].op != RICCI_K_DOMAIN || k_.insts[i].imm != dimension) ++i;
     return i;
   }
-  bool IsInOrder(const Packet& packet, uint32_t root) const {
+  bool IsInOrder(const VectorAccess& access, uint32_t root) const {
     codegen::Strides strides(k_, root, k_.n_insts, nullptr);
-    return std::any_of(packet.loads.begin(), packet.loads.end(),
+    return std::any_of(access.loads.begin(), access.loads.end(),
                        [&](uint32_t i) { return strides.Of(k_.insts[i].a) == 1; });
   }
-  bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, Packet& out) const {
-    return MakePacket(k_, roots, given_, neighbours, n, out) && out.bytes != 0;
+  bool Take(const std::vector<uint32_t>& roots, const Neighbours& neighbours, int64_t n, VectorAccess& out) const {
+    return MakeVectorAccess(k_, roots, given_, neighbours, n, out) && out.bytes != 0;
   }
 
-  void PacketPoints() {
+  void AccessPoints() {
     std::vector<uint32_t> stores;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (k_.insts[i].op == RICCI_K_STORE) stores.push_back(i);
     }
     const uint32_t last = k_.domain_rank - 1;
-    Packet packet;
-    for (int64_t n = kMostPointsOfPacket; n >= 1; n /= 2) {
+    VectorAccess access;
+    for (int64_t n = kMostPointsOfAccess; n >= 1; n /= 2) {
       if (n > 1 && (k_.domain[last] % n != 0 || tile_.sides[last] != Side::kColumns)) continue;
-      if (!MakePacket(k_, stores, given_, Neighbours(k_, ranges_, last, n), n, packet)) continue;
-      tile_.points = std::move(packet);
+      if (!MakeVectorAccess(k_, stores, given_, Neighbours(k_, ranges_, last, n), n, access)) continue;
+      tile_.points = std::move(access);
       return;
     }
   }

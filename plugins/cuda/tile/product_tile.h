@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "cuda/driver/text_target.h"
-#include "cuda/schedule/packet.h"
+#include "cuda/schedule/vector_access.h"
 #include "cuda/tile/tensor_form.h"
 #include "cuda/tile/tile_size.h"
 
@@ -43,7 +43,7 @@ inline constexpr int64_t kTurned = 4;
 struct TileOperand {
   uint32_t value = 0;      // the instruction whose value is brought into shared memory,
   uint32_t dtype = 0;      // as this type, which holds all its values
-  Packet packet;           // of neighbours along the sum, or along the rows (columns)
+  VectorAccess access;     // of neighbours along the sum, or along the rows (columns)
   bool along_sum = false;  // also the order in which threads take the elements
   // Brought along the side, but kept along the sum: a thread turns blocks of kTurned elements of so many rows
   // (columns).
@@ -68,10 +68,10 @@ struct Tile {
   int64_t extents[3] = {1, 1, 1};     // by side: the product of its dimensions
   TileSize size;
   TileKind kind = TileKind::kRegisters;
-  bool has_forms = false;        // all operands have one
-  std::string why_no_forms;      // of groups of warps, if not
-  std::optional<Packet> points;  // what is computed from the sums; nothing: point by point, as without tiles
-  std::string reason;            // for the text
+  bool has_forms = false;              // all operands have one
+  std::string why_no_forms;            // of groups of warps, if not
+  std::optional<VectorAccess> points;  // what is computed from the sums; nothing: point by point, as without tiles
+  std::string reason;                  // for the text
 
   bool IsUsed() const { return !products.empty(); }
   bool on_tensor_cores() const { return kind != TileKind::kRegisters; }

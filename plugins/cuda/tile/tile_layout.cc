@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/schedule/packet.h"
+#include "cuda/schedule/vector_access.h"
 
 namespace ricci::cuda {
 namespace {
@@ -14,7 +14,7 @@ std::string N(int64_t v) { return std::to_string(v); }
 
 }  // namespace
 
-std::string TileLayout::Place(const std::string& line, const std::string& inner) const {
+std::string TileLayout::OffsetText(const std::string& line, const std::string& inner) const {
   std::string begin = line + " * " + N(of_line()) + " + ", in_line = inner;
   if (panel != 0) {
     begin = inner + " / " + N(panel) + " * " + N(lines * panel) + " + " + begin;
@@ -27,14 +27,14 @@ std::string TileLayout::Place(const std::string& line, const std::string& inner)
   return begin + "(" + in_line + " ^ " + exchange + ")";
 }
 
-// Lanes next to each other write packets of the same rows, step / across of them: each of these gets its own part of
+// Lanes next to each other write accesses of the same rows, step / across of them: each of these gets its own part of
 // the banks.
 TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes) {
   TileLayout layout{.lines = step, .length = extent};
   if (across == 0) return layout;
   const int64_t of_banks = std::min(kBankBytes / bytes, extent);
   layout.div = across;
-  layout.mul = std::max(kMostPacketBytes / bytes, of_banks * across / step);
+  layout.mul = std::max(kMostVectorBytes / bytes, of_banks * across / step);
   layout.mod = of_banks / layout.mul;
   return layout;
 }
@@ -43,7 +43,7 @@ TileLayout TensorLayout(int64_t extent, int64_t step, bool along_sum, int64_t by
   constexpr int64_t kGroupsOfBanks = 8;
   TileLayout layout{.lines_of_side = along_sum || bytes != 2, .lines = step, .length = extent};
   if (layout.lines_of_side) std::swap(layout.lines, layout.length);
-  layout.mul = kMostPacketBytes / bytes;
+  layout.mul = kMostVectorBytes / bytes;
   layout.mod = std::min(layout.length / layout.mul, kGroupsOfBanks);
   layout.div = kGroupsOfBanks / layout.mod;
   if (bytes != 2) layout.fold = kGroupsOfBanks;

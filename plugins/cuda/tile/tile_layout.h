@@ -24,16 +24,16 @@ struct TileLayout {
 
   int64_t elements() const { return lines * length; }
   int64_t of_line() const { return panel != 0 ? panel : length; }  // next to each other
-  int64_t PlaceOf(int64_t line, int64_t inner) const {
+  int64_t OffsetOf(int64_t line, int64_t inner) const {
     const int64_t exchange = (line / div ^ (fold == 0 ? 0 : line / fold % 2)) % mod * mul;
     if (panel == 0) return line * length + (inner ^ exchange);
     return inner / panel * lines * panel + line * panel + (inner % panel ^ exchange);
   }
-  std::string Place(const std::string& line, const std::string& inner) const;  // the same as text
+  std::string OffsetText(const std::string& line, const std::string& inner) const;  // the same as text
 };
 
-// For threads that read several rows (columns) of a trip at once. `across`: the trips that one packet writes, 0 if
-// packets lie along the lines.
+// For threads that read several rows (columns) of a trip at once. `across`: the trips that one access writes, 0 if
+// accesses lie along the lines.
 TileLayout RegisterLayout(int64_t extent, int64_t step, int64_t across, int64_t bytes);
 // For tensor cores, which read 16 bytes of each of 8 lines at once. Lines of elements of 2 bytes are as in memory,
 // others along the sum.

@@ -9,7 +9,7 @@
 #include "cuda/device/types.h"
 #include "cuda/schedule/index_forms.h"
 #include "cuda/schedule/neighbours.h"
-#include "cuda/schedule/packet.h"
+#include "cuda/schedule/vector_access.h"
 #include "cuda/tile/tile_size.h"
 
 namespace ricci::cuda {
@@ -215,7 +215,7 @@ class Finder {
   }
   // 8 lanes read a line; fewer would meet in shared memory, as would columns at another distance than `widest` gives.
   int64_t AtOnce(uint32_t load) const {
-    const int64_t n = kMostPacketBytes / BytesOf(load);
+    const int64_t n = kMostVectorBytes / BytesOf(load);
     const uint32_t d = tile_.rows.dims.back();
     if (tile_.rows.of_tile * BytesOf(load) < kLineBytes || k_.domain[d] % n != 0) return 1;
     if (tile_.widest != std::max<int64_t>(BytesOf(load), sizeof(uint32_t))) return 1;
@@ -242,12 +242,12 @@ class Finder {
   }
   std::vector<uint8_t> BuffersApart() const {
     std::vector<uint8_t> loaded(k_.n_buffers), again(k_.n_buffers), stored(k_.n_buffers), out(k_.n_buffers);
-    std::set<std::pair<uint32_t, uint32_t>> places;  // that are stored
+    std::set<std::pair<uint32_t, uint32_t>> seen;  // that are stored
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
       if (At(i).op == RICCI_K_LOAD) loaded[BufferNumber(i)] = 1;
       if (At(i).op != RICCI_K_STORE) continue;
       stored[BufferNumber(i)] = 1;
-      if (!places.emplace(BufferNumber(i), At(i).a).second || blocks_.parent[i] != 0) again[BufferNumber(i)] = 1;
+      if (!seen.emplace(BufferNumber(i), At(i).a).second || blocks_.parent[i] != 0) again[BufferNumber(i)] = 1;
     }
     for (uint32_t b = 0; b < k_.n_buffers; ++b) out[b] = again[b] == 0 && (loaded[b] == 0 || stored[b] == 0);
     return out;

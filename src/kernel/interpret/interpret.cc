@@ -50,8 +50,8 @@ class PlanMachine {
     }
   }
 
-  absl::Status Look() {
-    const absl::Status status = stop_.Look();
+  absl::Status Poll() {
+    const absl::Status status = stop_.Poll();
     ended_.happened = !status.ok();
     return status;
   }
@@ -59,7 +59,7 @@ class PlanMachine {
   absl::Status RunSteps(uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; i = blocks_[i].end + 1) {
       const ricci_plan_step& s = p_.steps[i];
-      RICCI_TRY(Look());
+      RICCI_TRY(Poll());
       const uint64_t begin_ns = a_.span == nullptr ? 0 : MonotonicNow();
       switch (s.kind) {
         case RICCI_STEP_KERNEL:
@@ -122,7 +122,7 @@ class PlanMachine {
     std::vector<ScratchLine> scratch((l.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
     launch.scratch = scratch.empty() ? nullptr : scratch.data();
     for (launch.task = 0; launch.task < std::max<int64_t>(l.tasks, 1); ++launch.task) {
-      RICCI_TRY(Look());
+      RICCI_TRY(Poll());
       RICCI_TRY(base::FromAbi(l.library->launch(l.state, &launch)));
     }
     return absl::OkStatus();
@@ -140,7 +140,7 @@ class PlanMachine {
   absl::Status RunTrips(uint32_t at, uint64_t& trips) {
     const uint32_t cond = blocks_[at].next, end = blocks_[at].end;
     for (;; ++trips) {
-      RICCI_TRY(Look());
+      RICCI_TRY(Poll());
       RICCI_TRY(RunSteps(at + 1, cond));
       uint8_t holds = 0;
       std::memcpy(&holds, Address(p_.steps[at], 0), 1);

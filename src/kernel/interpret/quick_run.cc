@@ -41,8 +41,8 @@ class QuickMachine {
   // Counts points and jumps; true if the host wants the run to end.
   bool Ends() {
     if (--left_ != 0) return false;
-    left_ = StopRequest::kTripsBetweenLooks;
-    stopped_ = stop_.Look();
+    left_ = StopRequest::kTripsBetweenPolls;
+    stopped_ = stop_.Poll();
     return !stopped_.ok();
   }
 
@@ -244,7 +244,7 @@ class QuickMachine {
   void* const* buffers_;
   uint32_t* const failed_check_;
   const StopRequest stop_;
-  uint32_t left_ = StopRequest::kTripsBetweenLooks;  // points and jumps until the request is read again
+  uint32_t left_ = StopRequest::kTripsBetweenPolls;  // points and jumps until the request is read again
   absl::Status stopped_;
   size_t next_ = SIZE_MAX;  // position in the code at which a run that was ended in a point would go on
   std::vector<uint64_t> r_;

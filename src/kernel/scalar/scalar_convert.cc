@@ -15,18 +15,18 @@ constexpr uint32_t kDTypes[] = {RICCI_BOOL, RICCI_I8,       RICCI_I16,    RICCI_
                                 RICCI_U16,  RICCI_U32,      RICCI_U64,    RICCI_F16,       RICCI_BF16,    RICCI_F32,
                                 RICCI_F64,  RICCI_F8E4M3FN, RICCI_F8E5M2, RICCI_F8E8M0FNU, RICCI_F4E2M1FN};
 constexpr size_t kCount = std::size(kDTypes);
-// The place in kDTypes; kCount if it is not there.
-constexpr size_t PlaceOf(uint32_t dtype) {
+// The index in kDTypes; kCount if it is not there.
+constexpr size_t IndexOf(uint32_t dtype) {
   size_t i = 0;
   while (i < kCount && kDTypes[i] != dtype) ++i;
   return i;
 }
-constexpr std::array<uint8_t, RICCI_KEY + 1> MakePlaces() {
+constexpr std::array<uint8_t, RICCI_KEY + 1> MakeIndices() {
   std::array<uint8_t, RICCI_KEY + 1> out{};
-  for (uint32_t d = 0; d <= RICCI_KEY; ++d) out[d] = static_cast<uint8_t>(PlaceOf(d));
+  for (uint32_t d = 0; d <= RICCI_KEY; ++d) out[d] = static_cast<uint8_t>(IndexOf(d));
   return out;
 }
-constexpr std::array<uint8_t, RICCI_KEY + 1> kPlaces = MakePlaces();
+constexpr std::array<uint8_t, RICCI_KEY + 1> kIndices = MakeIndices();
 
 template <typename T>
 T Saturate(double v) {
@@ -82,8 +82,8 @@ constexpr auto kConversions = MakeMatrix(std::make_index_sequence<kCount>());
 }  // namespace
 
 ScalarFn FindConversion(uint32_t from, uint32_t to) {
-  if (from > RICCI_KEY || to > RICCI_KEY || kPlaces[from] == kCount || kPlaces[to] == kCount) return nullptr;
-  return kConversions[kPlaces[from]][kPlaces[to]];
+  if (from > RICCI_KEY || to > RICCI_KEY || kIndices[from] == kCount || kIndices[to] == kCount) return nullptr;
+  return kConversions[kIndices[from]][kIndices[to]];
 }
 
 }}}  // namespace ricci::v0::kernel

@@ -37,7 +37,7 @@ class MemoryChecker {
       if (plan_.steps[s].kind == RICCI_STEP_KERNEL) RICCI_TRY(CheckRepeated(s));
     }
     RICCI_TRY(CheckDonated());
-    return facts_.placed ? CheckArena() : absl::OkStatus();
+    return facts_.has_offsets ? CheckArena() : absl::OkStatus();
   }
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 class PlanVerifier {
  public:
-  PlanVerifier(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels, bool placed)
-      : p_(p), kernels_(kernels), n_kernels_(n_kernels), placed_(placed) {}
+  PlanVerifier(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels, bool has_offsets)
+      : p_(p), kernels_(kernels), n_kernels_(n_kernels), has_offsets_(has_offsets) {}
 
   absl::Status Run() {
     const bool sizes = p_.buffer_size == sizeof(ricci_plan_buffer) && p_.step_size == sizeof(ricci_plan_step) &&
@@ -50,7 +50,7 @@ class PlanVerifier {
         valid = b.index < p_.n_constants && (b.data != nullptr || b.bytes == 0);
         break;
       case RICCI_BUFFER_ARENA:
-        valid = !placed_ || (b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset);
+        valid = !has_offsets_ || (b.offset <= p_.arena_bytes && b.bytes <= p_.arena_bytes - b.offset);
         break;
       default:
         break;
@@ -166,7 +166,7 @@ class PlanVerifier {
   const ricci_plan& p_;
   const ricci_kernel_table* const* kernels_;
   const uint32_t n_kernels_;
-  const bool placed_;
+  const bool has_offsets_;
   std::vector<Open> blocks_;
   uint32_t at_ = 0;
 };
@@ -174,12 +174,12 @@ class PlanVerifier {
 }  // namespace
 
 absl::Status Verify(const ricci_plan& p, const ricci_kernel_table* const* kernels, uint32_t n_kernels) {
-  return PlanVerifier(p, kernels, n_kernels, /*placed=*/true).Run();
+  return PlanVerifier(p, kernels, n_kernels, /*has_offsets=*/true).Run();
 }
 
 absl::Status VerifyPlan(const Plan& plan, std::span<const Kernel> kernels, const PlanFacts& facts) {
   const KernelViews views(kernels);
-  RICCI_TRY(PlanVerifier(plan.View(), views.data(), views.size(), facts.placed).Run());
+  RICCI_TRY(PlanVerifier(plan.View(), views.data(), views.size(), facts.has_offsets).Run());
   RICCI_TRY(VerifyValues(plan, kernels, facts));
   return VerifyMemory(plan, kernels, facts);
 }

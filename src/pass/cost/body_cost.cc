@@ -79,16 +79,16 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
   const prim::Flow flow = prim::Registry::Of(f).Get(eqn.prim).flow;
   const bool is_control = flow == prim::Flow::kWhile || flow == prim::Flow::kScan || flow == prim::Flow::kCond;
   if (!is_control) return false;
-  const ricci_attr* place = ir::FindAttr(eqn.attrs, "place");
-  const bool as_told = place != nullptr;
+  const ricci_attr* run_in = ir::FindAttr(eqn.attrs, "run_in");
+  const bool as_told = run_in != nullptr;
   const Limits& limits = options.target.limits;
   for (const ricci_attr& a : eqn.attrs) {
     for (ricci_program* p : ir::Programs(a)) {
       RICCI_ASSIGN(BodyCost cost, Measure(*ir::FromAbi(p), options));
       if ((as_told || options.reference) && cost.kernel_possible) continue;
-      if (as_told && trace::StringOf(eqn.attrs, "place") == "kernel") {
+      if (as_told && trace::StringOf(eqn.attrs, "run_in") == "kernel") {
         const absl::Status refused =
-            base::InvalidArgument("place `kernel` is not possible: ", cost.no_kernel, " cannot run within a kernel");
+            base::InvalidArgument("run_in `kernel` is not possible: ", cost.no_kernel, " cannot run within a kernel");
         return transform::AtEquation(refused, f, eqn, "compile");
       }
       int64_t largest = cost.largest;
@@ -98,7 +98,7 @@ absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, c
       if (!cost.kernel_possible || largest > (cost.product ? limits.body_product : limits.body_elements)) return true;
     }
   }
-  return as_told && !options.reference && trace::StringOf(eqn.attrs, "place") == "plan";
+  return as_told && !options.reference && trace::StringOf(eqn.attrs, "run_in") == "plan";
 }
 
 }}}  // namespace ricci::v0::pass

@@ -20,10 +20,10 @@ struct BodyCost {
 // Each program is measured once for as long as `options.costs` lives.
 absl::StatusOr<BodyCost> Measure(const ir::Program& body, const Options& options);
 
-// Does this while, scan or cond become steps of the plan? The attribute `place` decides or, without it, the size: small
-// bodies stay in one kernel, where their values live in registers; large ones get kernels and library calls of their
-// own. On the reference device only if no kernel can hold its body; not for other equations. INVALID_ARGUMENT if
-// `place` asks for something impossible.
+// Does this while, scan or cond become steps of the plan? The attribute `run_in` decides or, without it, the size:
+// small bodies stay in one kernel, where their values live in registers; large ones get kernels and library calls of
+// their own. On the reference device only if no kernel can hold its body; not for other equations. INVALID_ARGUMENT if
+// `run_in` asks for something impossible.
 absl::StatusOr<bool> RunsInPlan(const ir::Program& f, const ir::Equation& eqn, const Options& options);
 
 }}}  // namespace ricci::v0::pass

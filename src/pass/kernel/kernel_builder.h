@@ -3,11 +3,11 @@
 //
 // Pull-based: an array of the kernel is storage (a buffer or private array), a constant, or an equation not yet
 // evaluated. Loading an element of an equation evaluates its SCALAR or INDEX lowering at that index, which loads its
-// operands in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill places. What is
+// operands in turn; so producers fuse into consumers without ever being stored. LOOPS lowerings fill arrays. What is
 // loaded twice at the same index is evaluated once (memo); small arrays are evaluated early, element by element.
 //
 // It is one class, whose functions are in several files: kernel_builder.cc (arrays, lowerings), kernel_load.cc,
-// kernel_store.cc, kernel_inline.cc (programs), kernel_rows.cc and kernel_places.cc (merged kernels).
+// kernel_store.cc, kernel_inline.cc (programs), kernel_rows.cc and kernel_views.cc (merged kernels).
 #ifndef RICCI_PASS_KERNEL_BUILDER_H_
 #define RICCI_PASS_KERNEL_BUILDER_H_
 #include <deque>
@@ -18,8 +18,8 @@
 #include "pass/kernel/kernel_array.h"
 #include "pass/kernel/row_reads.h"
 #include "pass/target/target.h"
-#include "prim/place.h"
 #include "prim/registry.h"
+#include "prim/view_map.h"
 #include "ricci/primitive.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
@@ -112,7 +112,7 @@ class KernelBuilder {
     std::vector<uint8_t> stored;          // larger than what is written out, and not computed again where it is read
   };
 
-  // A lowering runs with a context of its own, and what it writes is from the place of its equation.
+  // A lowering runs with a context of its own, and what it writes is from the location of its equation.
   class Running {
    public:
     Running(KernelBuilder& k, Context context);
@@ -183,7 +183,7 @@ class KernelBuilder {
   struct StoreThrough {  // where elements of one result of a body by rows go
     uint32_t result;
     ArrayId to;
-    std::vector<prim::Place> places;  // one of them for each element
+    std::vector<prim::ViewMap> maps;  // one of them for each element
   };
   absl::Status InlineFusion(const ir::Equation& eqn, uint32_t n_rows, std::span<const ArrayId> in,
                             std::span<const ArrayId> dst);

@@ -10,7 +10,7 @@
 #include "base/status_abi.h"
 #include "pass/kernel/kernel_builder.h"
 #include "pass/kernel/operation_cost.h"
-#include "pass/kernel/read_places.h"
+#include "pass/kernel/read_accesses.h"
 #include "pass/target/choose_lowering.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -75,18 +75,18 @@ absl::StatusOr<KernelBuilder::Uses> KernelBuilder::CountUses(const ir::Program& 
 }
 
 // Within loops and lanes: expressions that several operations read, or loops, what a decomposition leaves to be
-// computed by several, and what views read at many places. At the top of a kernel fuse has seen to that.
+// computed by several, and what views read by many accesses. At the top of a kernel fuse has seen to that.
 void KernelBuilder::ChooseStored(const ir::Program& f, std::span<const ricci_lowering* const> lowerings,
                                  Uses& uses) const {
-  ReadPlaces read(f);
+  ReadAccesses read(f);
   OperationCosts costs(registry_, target_);
   for (auto e = static_cast<uint32_t>(f.equations.size()); e-- > 0;) {
     const ir::Equation& eqn = f.equations[e];
     const prim::Row& row = registry_.Get(eqn.prim);
     const ricci_lowering* l = lowerings[e];
-    Places places = read.OfResults(eqn);
+    Accesses accesses = read.OfResults(eqn);
     if (row.has(RICCI_PRIM_BARRIER)) {  // its results are its operands
-      read.SetComputed(e, /*elementwise=*/true, std::move(places));
+      read.SetComputed(e, /*elementwise=*/true, std::move(accesses));
       continue;
     }
     const bool loops = l != nullptr && l->kind == RICCI_LOWER_LOOPS;
@@ -97,9 +97,9 @@ void KernelBuilder::ChooseStored(const ir::Program& f, std::span<const ricci_low
       const ir::ValueId v = eqn.result(i);
       const bool written_out = f.type(v).elements <= MostElements();
       const bool again = !view && (uses.count[v] > 1 || !uses.only_pointwise[v]);
-      const int64_t cost = l == nullptr ? kMostCost : view || places.size() < 2 ? 1 : costs.Of(f, eqn);
+      const int64_t cost = l == nullptr ? kMostCost : view || accesses.size() < 2 ? 1 : costs.Of(f, eqn);
       uses.stored[v] =
-          !written_out && (again || !MayRepeatAt(places.size(), view, cost, target_.limits.cheap_to_repeat));
+          !written_out && (again || !MayRepeatAt(accesses.size(), view, cost, target_.limits.cheap_to_repeat));
       stored |= written_out || uses.stored[v];
     }
     if (l == nullptr) {
@@ -107,7 +107,7 @@ void KernelBuilder::ChooseStored(const ir::Program& f, std::span<const ricci_low
     } else if (stored) {
       read.SetStored(e, elementwise);
     } else {
-      read.SetComputed(e, elementwise, std::move(places));
+      read.SetComputed(e, elementwise, std::move(accesses));
     }
   }
 }
@@ -223,9 +223,9 @@ absl::Status KernelBuilder::InlineEquation(const ir::Program& f, const ir::Equat
 
 absl::StatusOr<ArrayId> KernelBuilder::Evaluate(ArrayId lazy, bool to_private) {
   if (to_private) {
-    RICCI_ASSIGN(ArrayId place, Private(type_id(lazy)));
-    RICCI_TRY(Copy(place, lazy));
-    return place;
+    RICCI_ASSIGN(ArrayId stored, Private(type_id(lazy)));
+    RICCI_TRY(Copy(stored, lazy));
+    return stored;
   }
   Elements elements;
   const int64_t n = type(lazy).elements;

@@ -14,7 +14,7 @@
 #include "base/status_abi.h"
 #include "pass/kernel/kernel_builder.h"
 #include "pass/kernel/operation_cost.h"
-#include "pass/kernel/read_places.h"
+#include "pass/kernel/read_accesses.h"
 #include "pass/target/choose_lowering.h"
 #include "trace/builder.h"
 #include "transform/rules.h"
@@ -162,10 +162,10 @@ absl::StatusOr<std::vector<KernelBuilder::Kept>> KernelBuilder::ChooseKept(
   return kept;
 }
 
-// What views read at many places: the kernels that were merged here had it stored.
+// What views read by many accesses: the kernels that were merged here had it stored.
 void KernelBuilder::KeepWhatViewsRead(const ir::Program& f, std::span<const ricci_lowering* const> lowerings,
                                       std::span<const int64_t> own, const RowReads& reads, std::span<Kept> kept) const {
-  ReadPlaces read(f);
+  ReadAccesses read(f);
   for (auto e = static_cast<uint32_t>(f.equations.size()); e-- > 0;) {
     const ir::Equation& eqn = f.equations[e];
     const bool elementwise = lowerings[e]->kind == RICCI_LOWER_SCALAR;
@@ -174,15 +174,15 @@ void KernelBuilder::KeepWhatViewsRead(const ir::Program& f, std::span<const ricc
       continue;
     }
     const ir::ValueId v = eqn.result(0);
-    Places places = read.Of(v);
+    Accesses accesses = read.Of(v);
     const bool view = !elementwise && !registry_.Get(eqn.prim).has(RICCI_PRIM_TRANSCENDENTAL);
     const RowReads::Use use = reads.Of(v);
     const bool may_keep = kept[v] == Kept::kNot && use.row && !use.other;
-    if (may_keep && !MayRepeatAt(places.size(), view, own[e], target_.limits.cheap_to_repeat)) kept[v] = Kept::kRow;
+    if (may_keep && !MayRepeatAt(accesses.size(), view, own[e], target_.limits.cheap_to_repeat)) kept[v] = Kept::kRow;
     if (kept[v] != Kept::kNot) {
       read.SetStored(e, elementwise);
     } else {
-      read.SetComputed(e, elementwise, std::move(places));
+      read.SetComputed(e, elementwise, std::move(accesses));
     }
   }
 }
@@ -250,13 +250,13 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
                                         std::vector<ArrayId>& env) {
   std::vector<ArrayId> operands, results;
   for (ir::ValueId v : eqn.operands) operands.push_back(env[v]);
-  const auto place = [&](ir::ValueId v) -> absl::StatusOr<ArrayId> {
+  const auto array_of = [&](ir::ValueId v) -> absl::StatusOr<ArrayId> {
     if (dst_of[v] != 0) return dst_of[v];
     return PrivateRow(f.type_id(v));
   };
   if (l.kind == RICCI_LOWER_LOOPS) {
     for (uint32_t i = 0; i < eqn.n_results; ++i) {
-      RICCI_ASSIGN(ArrayId a, place(eqn.result(i)));
+      RICCI_ASSIGN(ArrayId a, array_of(eqn.result(i)));
       results.push_back(a);
     }
     RICCI_ASSIGN(results, RunLoops(f, eqn, l, std::move(operands), results));
@@ -270,7 +270,7 @@ absl::Status KernelBuilder::RowEquation(const ir::Program& f, const ir::Equation
       RICCI_ASSIGN(Val value, LoadIndex(results[i], {row_.index, false}));
       env[v] = Add({f.type_id(v), Elements{{value}, 0, /*of_row=*/true}});
     } else if (kept[v] == Kept::kRow && l.kind != RICCI_LOWER_LOOPS) {
-      RICCI_ASSIGN(env[v], place(v));
+      RICCI_ASSIGN(env[v], array_of(v));
       RICCI_TRY(Copy(env[v], results[i]));
     }
   }

@@ -1,4 +1,4 @@
-// Storing in a kernel: elements of places, views of arrays, and copies from any array to places.
+// Storing in a kernel: elements of storage, views of arrays, and copies from any array to storage.
 //
 // The loops of most kernels come from copies: the results are stored by one loop nest over their elements, flat if
 // everything is read and written in row-major order.

@@ -1,10 +1,10 @@
-// buffers: gives each intermediate value its place in the arena.
+// buffers: gives each intermediate value its offset in the arena.
 //
 // A value lives from the step that writes it to the last that reads it. If something outside a loop accesses it too, it
-// lives in all steps of the loop; what only steps within it access is made again in each trip. Buffers are placed
-// largest first, each at the lowest offset where it overlaps no other that lives at the same time: within a few percent
-// of the best on real programs, and always the same for the same plan. That is quadratic, so of very many buffers only
-// the largest are placed so; the small ones are placed after them in the order of time.
+// lives in all steps of the loop; what only steps within it access is made again in each trip. Buffers get their
+// offsets largest first, each at the lowest offset where it overlaps no other that lives at the same time: within a few
+// percent of the best on real programs, and always the same for the same plan. That is quadratic, so of very many
+// buffers only the largest get theirs so; the small ones after them, in the order of time.
 #include <map>
 #include <numeric>
 #include <set>
@@ -18,7 +18,7 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-constexpr size_t kChosen = 1024;  // buffers placed by size
+constexpr size_t kChosen = 1024;  // buffers that get their offsets by size
 
 struct Life {
   uint32_t buffer;
@@ -68,14 +68,14 @@ absl::Status CheckSum(const kernel::Plan& plan, std::span<const Life> lives, Siz
 }
 
 // Each at the lowest offset where it overlaps no other, in the order of `lives`. Quadratic.
-uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes bytes_of) {
+uint64_t AssignInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes bytes_of) {
   uint64_t end = 0;
-  std::vector<Life> placed;  // by offset
+  std::vector<Life> assigned;  // by offset
   for (const Life& life : lives) {
     ricci_plan_buffer& buffer = plan.buffers[life.buffer];
     const uint64_t bytes = bytes_of(buffer);
     uint64_t offset = 0;
-    for (const Life& before : placed) {
+    for (const Life& before : assigned) {
       const ricci_plan_buffer& other = plan.buffers[before.buffer];
       if (before.first > life.last || life.first > before.last) continue;
       if (other.offset >= offset + bytes) break;
@@ -83,9 +83,9 @@ uint64_t PlaceInOrder(kernel::Plan& plan, std::span<const Life> lives, Sizes byt
     }
     buffer.offset = offset;
     end = std::max(end, offset + bytes);
-    auto place = std::upper_bound(placed.begin(), placed.end(), offset,
-                                  [&](uint64_t o, const Life& l) { return o < plan.buffers[l.buffer].offset; });
-    placed.insert(place, life);
+    auto next = std::upper_bound(assigned.begin(), assigned.end(), offset,
+                                 [&](uint64_t o, const Life& l) { return o < plan.buffers[l.buffer].offset; });
+    assigned.insert(next, life);
   }
   return end;
 }
@@ -137,7 +137,7 @@ class FreeList {
 };
 
 // In the order of time, from `begin` on, reusing the memory of buffers that have died. Log-linear.
-uint64_t PlaceByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin, Sizes bytes_of) {
+uint64_t AssignByTime(kernel::Plan& plan, std::vector<Life> lives, uint64_t begin, Sizes bytes_of) {
   std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.first < b.first; });
   std::multimap<uint32_t, uint32_t> living;  // last step -> buffer
   FreeList free(begin);
@@ -186,8 +186,8 @@ absl::Status PlanBuffers(const Options& options, Lowered& out) {
     return plan.buffers[a.buffer].bytes > plan.buffers[b.buffer].bytes;
   });
   const size_t large = std::min(lives.size(), kChosen);
-  const uint64_t end = PlaceInOrder(plan, std::span(lives).first(large), bytes_of);
-  plan.arena_bytes = PlaceByTime(plan, {lives.begin() + static_cast<ptrdiff_t>(large), lives.end()}, end, bytes_of);
+  const uint64_t end = AssignInOrder(plan, std::span(lives).first(large), bytes_of);
+  plan.arena_bytes = AssignByTime(plan, {lives.begin() + static_cast<ptrdiff_t>(large), lives.end()}, end, bytes_of);
   return absl::OkStatus();
 }
 

@@ -139,16 +139,16 @@ class Coalescer {
     const ricci_plan_step& step = plan_.steps[s];
     if (step.kind != RICCI_STEP_KERNEL) return false;
     const kernel::Kernel& k = kernels_[step.index];
-    std::vector<uint32_t> places;  // positions of the two among the arguments
+    std::vector<uint32_t> positions;  // positions of the two among the arguments
     for (uint32_t i = 0; i < step.n_args; ++i) {
-      if (const uint32_t b = Arg(s, i); b == to || b == from) places.push_back(i);
+      if (const uint32_t b = Arg(s, i); b == to || b == from) positions.push_back(i);
     }
-    const auto written = std::find_if(places.begin(), places.end(),
+    const auto written = std::find_if(positions.begin(), positions.end(),
                                       [&](uint32_t i) { return k.buffers[i].access != RICCI_ACCESS_READ; });
     const auto [found, fresh] = uses_.try_emplace(step.index);
     if (fresh) found->second = kernel::BufferUses(k);
     const std::vector<kernel::BufferUse>& uses = found->second;
-    return std::all_of(places.begin(), places.end(),
+    return std::all_of(positions.begin(), positions.end(),
                        [&](uint32_t i) { return i == *written || kernel::MayOverwrite(k, uses, i, *written); });
   }
 

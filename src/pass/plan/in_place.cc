@@ -74,12 +74,12 @@ class Sharing {
   // results is not tried for all others.
   void ShareResults(uint32_t s, const kernel::Kernel& k) {
     const ricci_plan_step& step = plan_.steps[s];
-    std::vector<uint32_t> dying;                            // buffers, in the order of the arguments
-    base::HashMap<uint32_t, std::vector<uint32_t>> places;  // positions of a buffer among the arguments
+    std::vector<uint32_t> dying;                               // buffers, in the order of the arguments
+    base::HashMap<uint32_t, std::vector<uint32_t>> positions;  // positions of a buffer among the arguments
     for (uint32_t a = 0; a < step.n_args; ++a) {
       const uint32_t from = Now(plan_.args[step.args + a]);
       const bool dies = touches_[from].last == s && !touches_[from].in_loop && touches_[from].first != kNever;
-      std::vector<uint32_t>& at = places[from];
+      std::vector<uint32_t>& at = positions[from];
       if (dies && at.empty() && MayGive(from)) dying.push_back(from);
       at.push_back(a);
     }
@@ -92,7 +92,7 @@ class Sharing {
       for (size_t d = 0; d < std::min(dying.size(), kMaxTries); ++d) {
         const uint32_t from = dying[d];
         const bool fits = from != to && plan_.buffers[from].bytes == plan_.buffers[to].bytes &&
-                          MayOverwrite(k, uses, places[from], r);
+                          MayOverwrite(k, uses, positions[from], r);
         if (!fits || !Share(from, to)) continue;
         dying.erase(dying.begin() + static_cast<ptrdiff_t>(d));
         break;

@@ -38,7 +38,7 @@ absl::Status CheckCall(const prim::Row& row, const ricci_library_plan& plan) {
 
 // ---- library calls ----
 
-// A planned call and what it is of: backends know neither primitives nor places, so a failure is named here, unless
+// A planned call and what it is of: backends know neither primitives nor locations, so a failure is named here, unless
 // the backend wants calls as they are. What is thrown ends here too: code that a backend generates may have no tables
 // for unwinding.
 struct NamedCall {
@@ -214,7 +214,7 @@ absl::Status PlanLowering::Call(Frame& frame, const ir::Equation& eqn, const tra
   RICCI_ASSIGN(const Callee callee,
                l.kind == RICCI_LOWER_SOURCE ? Source(frame, eqn, op, l) : Library(frame, eqn, op, l));
   std::vector<uint32_t> buffers;
-  RICCI_ASSIGN(BufferRefs operands, Places(frame, eqn.operands));
+  RICCI_ASSIGN(BufferRefs operands, StorageOfAll(frame, eqn.operands));
   RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   for (uint32_t i = 0; i < operands.size(); ++i) {
     BufferRef whole = operands[i];

@@ -47,19 +47,19 @@ absl::Status PlanLowering::Body(const ir::Program& f, const BufferRefs& params, 
   return absl::OkStatus();
 }
 
-// ---- places of values ----
+// ---- storage of values ----
 
 // Copies value v to `to`, unless it is there already.
 absl::Status PlanLowering::Move(Frame& frame, ir::ValueId v, const BufferRef& to) {
   if (const ir::Constant* c = frame.f.constant(v); c != nullptr && c->splat && to.whole()) {
     return Fill(to.buffer, frame.f.type(v), *c);
   }
-  RICCI_ASSIGN(BufferRef from, Place(frame, v));
+  RICCI_ASSIGN(BufferRef from, StorageOf(frame, v));
   return from == to ? absl::OkStatus() : writer_.Copy(frame.f.type_id(v), from, to);
 }
 
-// The place of value `v`; constants and values not yet computed get a buffer.
-absl::StatusOr<BufferRef> PlanLowering::Place(Frame& frame, ir::ValueId v) {
+// The storage of value `v`; constants and values not yet computed get a buffer.
+absl::StatusOr<BufferRef> PlanLowering::StorageOf(Frame& frame, ir::ValueId v) {
   BufferRef& ref = frame.refs[v];
   if (ref.known()) return ref;
   const ir::Constant* c = frame.f.constant(v);
@@ -74,10 +74,10 @@ absl::StatusOr<BufferRef> PlanLowering::Place(Frame& frame, ir::ValueId v) {
   return ref;
 }
 
-absl::StatusOr<BufferRefs> PlanLowering::Places(Frame& frame, std::span<const ir::ValueId> values) {
+absl::StatusOr<BufferRefs> PlanLowering::StorageOfAll(Frame& frame, std::span<const ir::ValueId> values) {
   BufferRefs refs;
   for (ir::ValueId v : values) {
-    RICCI_ASSIGN(BufferRef r, Place(frame, v));
+    RICCI_ASSIGN(BufferRef r, StorageOf(frame, v));
     refs.push_back(r);
   }
   return refs;
@@ -86,12 +86,12 @@ absl::StatusOr<BufferRefs> PlanLowering::Places(Frame& frame, std::span<const ir
 absl::StatusOr<BufferRefs> PlanLowering::Results(Frame& frame, const ir::Equation& eqn) {
   std::vector<ir::ValueId> values;
   for (uint32_t i = 0; i < eqn.n_results; ++i) values.push_back(eqn.result(i));
-  return Places(frame, values);
+  return StorageOfAll(frame, values);
 }
 
 // Value `v` in a buffer of its own, copied there if it is a slice.
 absl::StatusOr<BufferRef> PlanLowering::Whole(Frame& frame, ir::ValueId v) {
-  RICCI_ASSIGN(BufferRef r, Place(frame, v));
+  RICCI_ASSIGN(BufferRef r, StorageOf(frame, v));
   if (r.whole()) return r;
   const BufferRef copy = writer_.InArena(frame.f.type_id(v));
   RICCI_TRY(writer_.Copy(frame.f.type_id(v), r, copy));
@@ -127,7 +127,7 @@ absl::Status PlanLowering::Kernel(Frame& frame, const ir::Equation& eqn, const r
   BufferRefs operands(eqn.operands.size());
   for (const KernelBuilder::Binding& binding : lowered.bindings) {
     if (binding.kind != KernelBuilder::Binding::Kind::kOperand) continue;
-    RICCI_ASSIGN(operands[binding.index], Place(frame, eqn.operands[binding.index]));
+    RICCI_ASSIGN(operands[binding.index], StorageOf(frame, eqn.operands[binding.index]));
   }
   return writer_.Kernel(std::move(lowered), operands, results, eqn.location);
 }

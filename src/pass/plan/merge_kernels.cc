@@ -1,8 +1,8 @@
 // merge_kernels: steps whose kernels are equal except for the name run one kernel; kernels get different names.
 //
 // Layers of a network, repeated stages of an integrator and the like lower to the same kernel again and again; code
-// generation is by far the largest part of compile time, so each is generated once. Long loops of different places stay
-// apart: a run that the host ends says in which of them it was.
+// generation is by far the largest part of compile time, so each is generated once. Long loops of different locations
+// stay apart: a run that the host ends says in which of them it was.
 #include <cstring>
 
 #include "base/hash.h"
@@ -25,7 +25,7 @@ uint64_t HashOf(const kernel::Kernel& k) {
 
 bool Same(const kernel::Kernel& a, const kernel::Kernel& b) {
   return Bytes(a.insts) == Bytes(b.insts) && Bytes(a.buffers) == Bytes(b.buffers) && a.domain == b.domain &&
-         a.updates == b.updates && kernel::PlacesOfLongLoops(a) == kernel::PlacesOfLongLoops(b);
+         a.updates == b.updates && kernel::LocationsOfLongLoops(a) == kernel::LocationsOfLongLoops(b);
 }
 
 // The second kernel with a name becomes `name_2`, and so on, so that dumps and profiles distinguish them.

@@ -74,7 +74,7 @@ absl::Status PlanLowering::CopyAll(const ir::Program& body, const BufferRefs& fr
 absl::Status PlanLowering::While(Frame& frame, const ir::Equation& eqn) {
   const control::WhileParts w(eqn);
   RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
-  RICCI_ASSIGN(BufferRefs consts, Places(frame, eqn.operands.first(w.n_cond + w.n_body)));
+  RICCI_ASSIGN(BufferRefs consts, StorageOfAll(frame, eqn.operands.first(w.n_cond + w.n_body)));
   RICCI_ASSIGN(BufferRefs carry, StartCarry(frame, eqn.operands.subspan(w.n_cond + w.n_body), results));
   const BufferRef predicate = writer_.InArena(w.cond->result_types[0]);
   BufferRef trips;
@@ -110,7 +110,7 @@ absl::Status PlanLowering::Scan(Frame& frame, const ir::Equation& eqn) {
   const KernelBuilder::Slot slot{p.length, p.reverse, counter.buffer};
   RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   ScanTrips s{p, {}, {}, {}, counter.buffer};
-  RICCI_ASSIGN(s.in, Places(frame, eqn.operands.first(p.n_consts)));
+  RICCI_ASSIGN(s.in, StorageOfAll(frame, eqn.operands.first(p.n_consts)));
   RICCI_ASSIGN(s.carry, StartCarry(frame, eqn.operands.subspan(p.n_consts, p.n_carry), results));
   s.in.insert(s.in.end(), s.carry.begin(), s.carry.end());
   for (size_t i = p.n_consts + p.n_carry; i < eqn.operands.size(); ++i) {
@@ -175,7 +175,7 @@ absl::Status PlanLowering::Cond(Frame& frame, const ir::Equation& eqn) {
   const auto branches = control::Branches(eqn.attrs);
   RICCI_ASSIGN(BufferRefs results, Results(frame, eqn));
   RICCI_ASSIGN(BufferRef index, Whole(frame, eqn.operands[0]));
-  RICCI_ASSIGN(BufferRefs in, Places(frame, eqn.operands.subspan(1)));
+  RICCI_ASSIGN(BufferRefs in, StorageOfAll(frame, eqn.operands.subspan(1)));
   ControlStep(RICCI_STEP_CASE, static_cast<uint32_t>(branches.size()), {index.buffer}, eqn);
   for (size_t i = 0; i < branches.size(); ++i) {
     if (i != 0) ControlStep(RICCI_STEP_NEXT, 0, {}, eqn);

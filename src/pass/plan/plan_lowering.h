@@ -35,8 +35,8 @@ class PlanLowering {
   // ---- lower_plan.cc ----
   absl::Status Body(const ir::Program& f, const BufferRefs& params, const BufferRefs& results);
   absl::Status Move(Frame& frame, ir::ValueId v, const BufferRef& to);
-  absl::StatusOr<BufferRef> Place(Frame& frame, ir::ValueId v);
-  absl::StatusOr<BufferRefs> Places(Frame& frame, std::span<const ir::ValueId> values);
+  absl::StatusOr<BufferRef> StorageOf(Frame& frame, ir::ValueId v);
+  absl::StatusOr<BufferRefs> StorageOfAll(Frame& frame, std::span<const ir::ValueId> values);
   absl::StatusOr<BufferRefs> Results(Frame& frame, const ir::Equation& eqn);
   absl::StatusOr<BufferRef> Whole(Frame& frame, ir::ValueId v);
   absl::Status Fill(uint32_t buffer, const ir::ArrayType& t, const ir::Constant& c);

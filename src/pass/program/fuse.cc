@@ -2,14 +2,14 @@
 //
 // A group has one root: the equation whose results are stored. Walking backwards from the roots, a producer joins the
 // group of its consumers if it is an expression (SCALAR or INDEX lowering) and computing it there costs nothing extra:
-// it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several places
-// (a stencil, a shifted copy) compute what they read once per place, so that is bounded too (read_places). What a
-// product reads many times is stored before it, but for views and, where many points run at once, factors that are
-// cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are roots. Then
-// groups that run over the same rows are merged (merge_groups.cc).
+// it has one consumer group, or it is cheap enough to be computed again in each. Views of one array at several
+// positions (a stencil, a shifted copy) compute what they read once per access, so that is bounded too (read_accesses).
+// What a product reads many times is stored before it, but for views and, where many points run at once, factors that
+// are cheaper computed there (factor_cost). LOOPS equations, library calls and all results of the program are roots.
+// Then groups that run over the same rows are merged (merge_groups.cc).
 //
 // Where many points run at once, what a root only moves (the parts of a concatenation) is first taken to be stored by
-// kernels of its own: if one kernel computes all of it, it stores each part at its place, and no point asks which part
+// kernels of its own: if one kernel computes all of it, it stores each part where it goes, and no point asks which part
 // it is in. Which kernels are merged shows at the end only, so roots for which it did not come so are grouped again,
 // with what they move pulled in.
 //
@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "pass/cost/decision.h"
-#include "pass/kernel/read_places.h"
+#include "pass/kernel/read_accesses.h"
 #include "pass/program/equation_info.h"
 #include "pass/program/fusion_writer.h"
 #include "pass/program/pass.h"
@@ -30,7 +30,7 @@ constexpr uint32_t kMaxGroup = 512;  // equations in one kernel, which bounds co
 constexpr size_t kMaxRepeats = 4;    // kernels that compute the same expression
 
 // Whether an expression is computed where it is read, or separately and stored, and why.
-enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadAtPlaces, kMoved };
+enum class Verdict : uint8_t { kComputed, kNeeded, kReadByKernels, kLargeKernel, kReadOften, kReadVariously, kMoved };
 
 class Fuser {
  public:
@@ -44,20 +44,20 @@ class Fuser {
         info_(infos.of),
         users_(infos.users),
         products_(f, options, users_, info_),
-        places_(f) {}
+        accesses_(f) {}
 
   // Decides which equations are kernels of their own, and merges these.
   absl::Status GroupAll() {
-    // Backwards, so that the groups of consumers are known before their producers are placed.
+    // Backwards, so that the groups of consumers are known before their producers are assigned.
     members_.resize(f_.equations.size());
-    for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Place(e);
+    for (uint32_t e = static_cast<uint32_t>(f_.equations.size()); e-- > 0;) Assign(e);
     return Merge();
   }
 
   const Grouping& grouping() const { return grouping_; }
 
   // Roots that move what was stored for them, by whether another kernel has joined them, which stores the parts in
-  // their places.
+  //  where they go.
   struct Moving {
     std::vector<uint32_t> alone, joined;
   };
@@ -75,7 +75,7 @@ class Fuser {
 
  private:
   // Decides where equation e goes: into the groups of all its users, or into a group of its own.
-  void Place(uint32_t e) {
+  void Assign(uint32_t e) {
     EquationInfo& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
     std::vector<uint32_t> groups;  // of the users; kNoGroup among them: the value must be stored
@@ -94,12 +94,12 @@ class Fuser {
     info.dead = groups.empty() && !registry_.HasEffect(eqn);
     grouping_.joined.try_emplace(e);
     if (info.dead) return;
-    Places places;
-    const Verdict verdict = Judge(e, groups, places);
-    Explain(e, verdict, groups.size(), places.size());
+    Accesses accesses;
+    const Verdict verdict = Judge(e, groups, accesses);
+    Explain(e, verdict, groups.size(), accesses.size());
     const bool elementwise = info.kind == EquationKind::kExpression && !info.view;
     if (verdict != Verdict::kComputed) {
-      places_.SetStored(e, elementwise);
+      accesses_.SetStored(e, elementwise);
       info.spread = 1;
       members_[e].push_back(e);
       grouping_.joined[e] = {e};
@@ -109,12 +109,13 @@ class Fuser {
       members_[g].push_back(e);
       info_[g].cost += info.cost;
     }
-    places_.SetComputed(e, elementwise, std::move(places));
+    accesses_.SetComputed(e, elementwise, std::move(accesses));
     grouping_.joined[e] = groups;
   }
 
-  // May e be computed in these groups, where its users read it? `places`: where that is, if nothing else is against it.
-  Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups, Places& places) {
+  // May e be computed in these groups, where its users read it? `accesses`: where that is, if nothing else is against
+  // it.
+  Verdict Judge(uint32_t e, const std::vector<uint32_t>& groups, Accesses& accesses) {
     EquationInfo& info = info_[e];
     const ir::Equation& eqn = f_.equations[e];
     if (info.kind != EquationKind::kExpression || groups.empty() || groups.back() == kNoGroup) return Verdict::kNeeded;
@@ -128,8 +129,8 @@ class Fuser {
     if (often) products_.Find(e);
     if (often && (info.view ? JoinsArrays(f_, eqn) : !products_.IsFactor(e, groups))) return Verdict::kReadOften;
     if (!info.view && RepeatsWork(e)) return Verdict::kReadOften;
-    places = places_.Of(eqn.result(0));
-    if (!MayRepeatAt(places.size(), info.view, info.cost, limits_.cheap_to_repeat)) return Verdict::kReadAtPlaces;
+    accesses = accesses_.Of(eqn.result(0));
+    if (!MayRepeatAt(accesses.size(), info.view, info.cost, limits_.cheap_to_repeat)) return Verdict::kReadVariously;
     if (!info.view && !eqn.operands.empty() && IsOnlyMoved(groups)) {
       info_[groups[0]].moves = true;
       return Verdict::kMoved;
@@ -155,7 +156,7 @@ class Fuser {
     });
   }
   // Explains only choices that could have been different.
-  void Explain(uint32_t e, Verdict verdict, size_t n_groups, size_t n_places) const {
+  void Explain(uint32_t e, Verdict verdict, size_t n_groups, size_t n_accesses) const {
     const EquationInfo& info = info_[e];
     const bool again = verdict == Verdict::kComputed && n_groups > 1 && !info.view;
     const bool factor = verdict == Verdict::kComputed && info.often && !info.view;
@@ -174,8 +175,8 @@ class Fuser {
           return "computed once: its reader reads each element many times";
         case Verdict::kMoved:
           return "computed once: it is stored where its reader would move it";
-        case Verdict::kReadAtPlaces:
-          return base::Cat("computed once: it is read at ", n_places, " places", expensive);
+        case Verdict::kReadVariously:
+          return base::Cat("computed once: it is read at ", n_accesses, " places", expensive);
         default:
           if (!factor) {
             return base::Cat("computed in ", n_groups, " loops: it takes ", base::Count(info.cost, "operation"));
@@ -257,7 +258,7 @@ class Fuser {
   std::vector<EquationInfo> info_;
   const std::vector<std::vector<uint32_t>>& users_;  // equations that read a value
   ProductReaders products_;
-  ReadPlaces places_;
+  ReadAccesses accesses_;
   std::vector<std::vector<uint32_t>> members_;  // of the group with this root
   Grouping grouping_;                           // its groups are those members, after merging
 };

@@ -14,15 +14,15 @@
 // part ran if nothing waits for the first, or where its first part ran if the last part waits for nothing else. Each
 // group looks at a bounded number of others, each of bounded size, so the cost is linear.
 //
-// Then groups that hold only views, which move what one other group computes to other places (populations of a lattice
+// Then groups that hold only views, which move what one other group computes elsewhere (populations of a lattice
 // that stream to their neighbours, the parts of a concatenation), become part of that group: each value is stored
-// directly at its place (places).
+// directly where it goes (view_moves).
 #include "pass/program/merge_groups.h"
 
 #include <algorithm>
 
 #include "base/status.h"
-#include "pass/kernel/places.h"
+#include "pass/kernel/view_moves.h"
 #include "pass/program/row_choice.h"
 #include "prim/registry.h"
 
@@ -197,10 +197,11 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // Does the group only move values of another group, so that they could be stored directly at their places?
+  // Does the group only move values of another group, so that they could be stored where they go?
   absl::StatusOr<bool> OnlyMoves(const Group& g) const {
     const bool expressions = std::all_of(g.members.begin(), g.members.end(), [&](uint32_t m) {
-      return joins_[m] == Joins::kExpression && prim::Registry::Of(f_).Get(f_.equations[m].prim).def.place != nullptr;
+      return joins_[m] == Joins::kExpression &&
+             prim::Registry::Of(f_).Get(f_.equations[m].prim).def.view_map != nullptr;
     });
     if (!expressions) return false;
     RICCI_ASSIGN(const std::vector<Moves> moves, MovesOf(f_, g.members));

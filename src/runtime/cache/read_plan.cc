@@ -1,5 +1,5 @@
 // Bytes to plans. Each table is read within the bytes, then all are checked against each other, by the rules for new
-// plans (kernel::Verify): a plan that is returned has only buffers, kernels, calls and places that there are.
+// plans (kernel::Verify): a plan that is returned has only buffers, kernels, calls and locations that there are.
 #include "file/bytes.h"
 #include "file/program_file.h"
 #include "pass/plan/lower_plan.h"

@@ -8,8 +8,8 @@
 namespace ricci { inline namespace v0 { namespace runtime {
 namespace {
 
-// ` at FILE:LINE` of its first equation that has a place.
-std::string PlaceOf(const ir::Program& p) {
+// ` at FILE:LINE` of its first equation that has a location.
+std::string LocationText(const ir::Program& p) {
   for (const ir::Equation& e : p.equations) {
     const ir::Location at = p.vocabulary()->GetLocation(e.location);
     if (!at.file.empty()) return base::Cat(" at ", at.file, ":", at.line);
@@ -20,8 +20,8 @@ std::string PlaceOf(const ir::Program& p) {
 void Log(const Context& context, const CompiledCode& code, bool hit) {
   const ricci_executable_stats& s = code.stats();
   std::string line =
-      absl::StrFormat("compile %s%s key=%016x device=%s %s", std::string(code.program().name), PlaceOf(code.program()),
-                      code.key().hash, code.device()->Name(), hit ? "hit" : "miss");
+      absl::StrFormat("compile %s%s key=%016x device=%s %s", std::string(code.program().name),
+                      LocationText(code.program()), code.key().hash, code.device()->Name(), hit ? "hit" : "miss");
   if (!hit) {
     absl::StrAppendFormat(&line, " transform=%.3f ms lower=%.3f ms codegen=%.3f ms kernels=%d steps=%d",
                           s.transform_s * 1e3, s.lower_s * 1e3, s.codegen_s * 1e3, s.kernels, s.steps);

@@ -40,19 +40,19 @@ struct Asked {
   }
 };
 
-// Of the long loops of a program, whose places the error of a run that the host ended names.
-std::vector<ir::LocationId> PlacesOfLoops(const ir::Program& f) {
+// Of the long loops of a program, whose locations the error of a run that the host ended names.
+std::vector<ir::LocationId> LocationsOfLoops(const ir::Program& f) {
   const prim::Registry& registry = prim::Registry::Of(f);
-  std::vector<ir::LocationId> places;
+  std::vector<ir::LocationId> locations;
   for (const ir::Program* p : ir::NestedFirst(f)) {
     for (const ir::Equation& e : p->equations) {
       const prim::Flow flow = registry.Get(e.prim).flow;
       const bool is_long = flow == prim::Flow::kWhile ||
                            (flow == prim::Flow::kScan && trace::IntOf(e.attrs, "length") > kernel::kManyTrips);
-      if (is_long) places.push_back(e.location);
+      if (is_long) locations.push_back(e.location);
     }
   }
-  return places;
+  return locations;
 }
 
 }  // namespace
@@ -105,12 +105,12 @@ absl::Status CompiledCode::UploadConstants() {
   for (const auto& constant : lowered_->constants) constant_block_bytes_ += to.Aligned(constant->bytes.size());
   if (to.host_memory || constant_block_bytes_ == 0) return absl::OkStatus();
   RICCI_ASSIGN(constant_block_, to.Allocate(constant_block_bytes_, nullptr));
-  auto* place = static_cast<char*>(constant_block_);
+  auto* at = static_cast<char*>(constant_block_);
   for (size_t i = 0; i < constants_.size(); ++i) {
     const auto& bytes = lowered_->constants[i]->bytes;
-    RICCI_TRY(to.CopyTo(place, bytes.data(), bytes.size(), nullptr));
-    constants_[i] = place;
-    place += to.Aligned(bytes.size());
+    RICCI_TRY(to.CopyTo(at, bytes.data(), bytes.size(), nullptr));
+    constants_[i] = at;
+    at += to.Aligned(bytes.size());
   }
   return absl::OkStatus();
 }
@@ -123,7 +123,7 @@ bool CompiledCode::ReportsLocations() const {
 
 bool CompiledCode::ReportsSameLocations(const ir::Program& f) const {
   if (ReportsLocations()) return ir::EqualWithLocations(program(), f);
-  return PlacesOfLoops(program()) == PlacesOfLoops(f);
+  return LocationsOfLoops(program()) == LocationsOfLoops(f);
 }
 
 absl::StatusOr<base::Ref<CompiledCode>> CompiledCode::Create(CompileKey key, std::unique_ptr<pass::Lowered> lowered,

@@ -68,15 +68,15 @@ absl::Status CheckStrides(const DlTensor& t, const types::ArrayType& type) {
 }
 
 // A DLDevice.
-struct Place {
+struct DlpackDevice {
   int32_t type, id;
 };
-absl::StatusOr<Place> PlaceOf(const Device& d) {
-  if (d.host_memory) return Place{kCpu, 0};
+absl::StatusOr<DlpackDevice> DlpackDeviceOf(const Device& d) {
+  if (d.host_memory) return DlpackDevice{kCpu, 0};
   if (d.backend.dlpack_type == 0) {
     return absl::UnimplementedError(base::Cat("dlpack: device ", d.Name(), " does not share its memory"));
   }
-  return Place{static_cast<int32_t>(d.backend.dlpack_type), static_cast<int32_t>(d.backend.dlpack_id)};
+  return DlpackDevice{static_cast<int32_t>(d.backend.dlpack_type), static_cast<int32_t>(d.backend.dlpack_id)};
 }
 
 absl::StatusOr<types::TypeId> TypeOf(Device* device, const DlManagedTensor& t) {
@@ -84,7 +84,7 @@ absl::StatusOr<types::TypeId> TypeOf(Device* device, const DlManagedTensor& t) {
     return absl::FailedPreconditionError(
         base::Cat("dlpack: version ", t.major, ".", t.minor, "; this is version ", kMajor));
   }
-  RICCI_ASSIGN(const Place own, PlaceOf(*device));
+  RICCI_ASSIGN(const DlpackDevice own, DlpackDeviceOf(*device));
   if (t.tensor.device_type != own.type || (!device->host_memory && t.tensor.device_id != own.id)) {
     return base::InvalidArgument("dlpack: memory of device type ", t.tensor.device_type, ", number ",
                                  t.tensor.device_id, ", but that of device ", device->Name(), " is of type ", own.type,
@@ -119,7 +119,7 @@ absl::StatusOr<base::Ref<Array>> Copied(Device* device, types::TypeId id, const 
 }  // namespace
 
 absl::StatusOr<DlManagedTensor*> ToDlpack(const Array& a) {
-  RICCI_ASSIGN(const Place place, PlaceOf(*a.device()));
+  RICCI_ASSIGN(const DlpackDevice target, DlpackDeviceOf(*a.device()));
   RICCI_TRY(a.CheckData("ricci_array_to_dlpack"));
   const types::ArrayType& type = a.type();
   const auto code = std::ranges::find(kCodes, type.dtype, &Code::dtype);
@@ -133,7 +133,7 @@ absl::StatusOr<DlManagedTensor*> ToDlpack(const Array& a) {
   const auto drop = [](DlManagedTensor* self) { delete static_cast<Exported*>(self->manager_ctx); };
   out->managed = {kMajor, kMinor, out.get(), drop, kReadOnly, {}};
   out->managed.tensor = {
-      a.data(),          place.type,          place.id, static_cast<int32_t>(type.rank()), {code->code, code->bits, 1},
+      a.data(),          target.type,         target.id, static_cast<int32_t>(type.rank()), {code->code, code->bits, 1},
       out->shape.data(), out->strides.data(), 0};
   return &out.release()->managed;
 }

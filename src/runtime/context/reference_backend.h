@@ -7,7 +7,7 @@
 
 namespace ricci { inline namespace v0 { namespace runtime {
 
-// Of this context, in which its runs find the places of loops.
+// Of this context, in which its runs find the locations of loops.
 ricci_backend ReferenceBackend(const Context* context);
 
 }}}  // namespace ricci::v0::runtime

@@ -65,7 +65,7 @@ absl::StatusOr<bool> MakesOne(const HeldRun& run) {
 
 // The status with the run in which it happened.
 absl::Status In(const HeldRun& run, const absl::Status& s) {
-  const std::string message = base::Cat(std::string(s.message()), "; in ", run.place);
+  const std::string message = base::Cat(std::string(s.message()), "; in ", run.path);
   return base::WithSite(absl::Status(s.code(), message), base::SiteOf(s));
 }
 

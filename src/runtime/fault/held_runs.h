@@ -22,7 +22,7 @@ struct HeldRun {
   const ir::Program& program;
   std::span<const ArrayRef> in;
   std::span<const ArrayRef> out;
-  std::string place;  // such as `trip 3 of scan`; trips are counted from 0, in the order in which they run
+  std::string path;  // such as `trip 3 of scan`; trips are counted from 0, in the order in which they run
 };
 // A status that is not OK ends the runs.
 using HeldRunVisitor = std::function<absl::Status(const HeldRun&)>;

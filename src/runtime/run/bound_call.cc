@@ -39,7 +39,7 @@ absl::Status BoundCall::Bind(uint32_t slot, void* p, uint64_t bytes) {
     return base::InvalidArgument("call: ", SlotName(slot), " is ", ToText(t), " of ", base::Count(t.bytes, "byte"),
                                  ", not ", bytes);
   }
-  RICCI_TRY(Place(slot, p));
+  RICCI_TRY(SetSlot(slot, p));
   SetReady();
   return absl::OkStatus();
 }
@@ -52,13 +52,13 @@ absl::Status BoundCall::BindAll(std::span<void* const> pointers, int64_t offset)
   for (uint32_t slot = 0; slot < n_slots_; ++slot) {
     void* p = pointers[slot];
     if (p != nullptr && offset >= 0) std::memcpy(&p, static_cast<const char*>(p) + offset, sizeof p);
-    if (frame_->inputs[slot] != p || p == nullptr) RICCI_TRY(Place(slot, p));
+    if (frame_->inputs[slot] != p || p == nullptr) RICCI_TRY(SetSlot(slot, p));
   }
   SetReady();
   return absl::OkStatus();
 }
 
-absl::Status BoundCall::Place(uint32_t slot, void* p) {
+absl::Status BoundCall::SetSlot(uint32_t slot, void* p) {
   const types::ArrayType& t = type(slot);
   const uint32_t align = types::Info(types::PartOf(t.dtype)).size;
   if (p == nullptr) return base::InvalidArgument("call: ", SlotName(slot), " is bound to NULL");

@@ -35,7 +35,7 @@ class BoundCall {
   BoundCall(base::Ref<const Executable> executable, std::shared_ptr<RunFrame> frame);
   const types::ArrayType& type(uint32_t slot) const;
   std::string SlotName(uint32_t slot) const;
-  absl::Status Place(uint32_t slot, void* p);
+  absl::Status SetSlot(uint32_t slot, void* p);
   void SetReady();
   absl::Status CheckSlots() const;
   absl::Status CheckOverlap(uint32_t slot) const;

@@ -140,7 +140,7 @@ CuResult KernelWork(const CuKernelNode& node, NodeWork& out) {
 }
 
 // Whose memory it is; null: unowned, or the host's.
-const Context* ContextOf(const CuCopyPlace& p) {
+const Context* ContextOf(const CuCopySide& p) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   const Allocation* const piece = p.type == kCuMemoryDevice ? m.PieceAt(p.device) : nullptr;
@@ -149,7 +149,7 @@ const Context* ContextOf(const CuCopyPlace& p) {
 
 // False if it is not a plain range of bytes, or has a pitch that no driver takes.
 bool CheckCopy(const CuCopyNode& n) {
-  const auto plain = [&](const CuCopyPlace& p) {
+  const auto plain = [&](const CuCopySide& p) {
     if (p.pitch > Machine::Get().most_pitch || (p.pitch != 0 && p.pitch < n.width_bytes)) return false;
     return p.x_bytes == 0 && p.y == 0 && p.z == 0 && p.lod == 0 && p.array == nullptr && p.reserved == nullptr &&
            (p.type == kCuMemoryHost ? p.host != nullptr : p.type == kCuMemoryDevice && p.device != 0);
@@ -158,8 +158,8 @@ bool CheckCopy(const CuCopyNode& n) {
 }
 CuResult CopyWork(const char* call, const CuCopyNode& n, NodeWork& out) {
   if (!CheckCopy(n)) return kInvalidValue;
-  const auto device = [](const CuCopyPlace& p) { return p.type == kCuMemoryDevice ? p.device : 0; };
-  const auto address = [](const CuCopyPlace& p) {
+  const auto device = [](const CuCopySide& p) { return p.type == kCuMemoryDevice ? p.device : 0; };
+  const auto address = [](const CuCopySide& p) {
     return p.type == kCuMemoryDevice ? reinterpret_cast<void*>(static_cast<uintptr_t>(p.device)) : p.host;
   };
   out = {"copy", MakeCopy(call, address(n.dst), address(n.src), n.width_bytes, device(n.dst), device(n.src)), nullptr,

@@ -1,8 +1,8 @@
 // Arithmetic on Values of one dtype inside of host/: they broadcast, numbers take their dtype, and nothing else
 // changes.
 //
-// The operators of ricci/operators.hpp promote and record the place of their caller, which inside of host/ would be a
-// line of the library; these leave the place of the host's own call.
+// The operators of ricci/operators.hpp promote and record the location of their caller, which inside of host/ would be
+// a line of the library; these leave the place of the host's own call.
 #ifndef RICCI_BINDINGS_CPP_HOST_PLAIN_MATH_H_
 #define RICCI_BINDINGS_CPP_HOST_PLAIN_MATH_H_
 #include <numbers>

@@ -192,8 +192,8 @@ class Layout {
 // Whether element i is shown.
 bool IsShown(Dims shape, int64_t i, bool summary) {
   for (size_t d = shape.size(); d-- > 0; i /= shape[d]) {
-    const int64_t place = i % shape[d];
-    if (IsSummed(shape[d], summary) && place >= kEdge && place < shape[d] - kEdge) return false;
+    const int64_t position = i % shape[d];
+    if (IsSummed(shape[d], summary) && position >= kEdge && position < shape[d] - kEdge) return false;
   }
   return true;
 }

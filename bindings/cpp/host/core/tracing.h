@@ -89,7 +89,7 @@ inline bool IsPending(const Value& v) {
   const Trace* const t = TraceOf(v.scope);
   return t != nullptr && t->parent() == nullptr && t->is_deferred();
 }
-// A deferred program of the context of `outside`, as the place of what `outside` is the place of.
+// A deferred program of the context of `outside`, as the location of what `outside` is the location of.
 CallSite DeferredSite(const CallSite& outside);
 // A number as an array of `dtype`.
 Array ConcreteNumber(ricci_ctx* ctx, const Operand& number, DType dtype);

@@ -18,16 +18,16 @@ struct CachedEntry final : JitCache::Entry {
 
 uint64_t HashOf(const TreeKey& key);
 
-// Open addressing; entries are added, never removed, and at most half of the places are taken. Owns no entries.
+// Open addressing; entries are added, never removed, and at most half of the slots are taken. Owns no entries.
 class EntryTable {
  public:
   explicit EntryTable(size_t max_entries)
-      : mask_(std::bit_ceil(2 * max_entries) - 1), places_(new std::atomic<CachedEntry*>[mask_ + 1]()) {}
+      : mask_(std::bit_ceil(2 * max_entries) - 1), slots_(new std::atomic<CachedEntry*>[mask_ + 1]()) {}
 
   // NULL if there is none.
   CachedEntry* Find(const TreeKey& key, uint64_t hash) const {
     for (uint64_t i = hash & mask_;; i = (i + 1) & mask_) {
-      CachedEntry* const e = places_[i].load(std::memory_order_acquire);
+      CachedEntry* const e = slots_[i].load(std::memory_order_acquire);
       if (e == nullptr || (e->hash == hash && e->key == key)) return e;
     }
   }
@@ -39,13 +39,13 @@ class EntryTable {
   template <typename F>
   void ForEach(F&& f) const {
     for (uint64_t i = 0; i <= mask_; ++i) {
-      if (CachedEntry* const e = places_[i].load(std::memory_order_relaxed)) f(e);
+      if (CachedEntry* const e = slots_[i].load(std::memory_order_relaxed)) f(e);
     }
   }
 
  private:
   const uint64_t mask_;
-  const std::unique_ptr<std::atomic<CachedEntry*>[]> places_;
+  const std::unique_ptr<std::atomic<CachedEntry*>[]> slots_;
   size_t size_ = 0;
 };
 

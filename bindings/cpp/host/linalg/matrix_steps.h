@@ -15,7 +15,7 @@ Value Adjoint(const Value& a);
 inline Value RowNumbers(const Value& a) { return Positions(a, DType::kI32, a.rank() - 2); }
 inline Value ColumnNumbers(const Value& a) { return Positions(a, DType::kI32, a.rank() - 1); }
 inline Value IsDiagonal(const Value& a) { return RowNumbers(a) == ColumnNumbers(a); }
-// The diagonal, or with `above` the one so many places above it, of square matrices as a vector that begins with its
+// The diagonal, or with `above` the one so many positions above it, of square matrices as a vector that begins with its
 // first element and ends with zeros.
 Value DiagonalOf(const Value& a, int64_t above = 0);
 // A number of each matrix as each element of it.

@@ -113,7 +113,7 @@ namespace {
 
 constexpr std::string_view kAttention = "dot_product_attention";
 
-// Whether the place along dimension `dim` of [B, ...] is below the length of each sequence; `rank` dimensions, those
+// Whether the position along dimension `dim` of [B, ...] is below the length of each sequence; `rank` dimensions, those
 // that are not 0 or `dim` of size 1.
 Value BelowLength(const Value& lengths, int64_t count, int64_t dim, int64_t rank) {
   Shape shape(static_cast<size_t>(rank), 1);

@@ -11,7 +11,7 @@ namespace ricci { inline namespace v0 {
 
 Value UpdateRegion(std::string_view name, std::string_view prim, const Operand& x, IndexList items,
                    const Operand& updates, const AtOptions& options) {
-  const CallSite site = PlaceOfIndex(name, x, items, {&updates, 1});
+  const CallSite site = SiteOfIndex(name, x, items, {&updates, 1});
   const Value v = site.Lift(x, DType::kNone);
   if (v.rank() == 0) site.Fail("a scalar has no elements to index");
   const IndexedRegion region = RegionOf(site, v, items);
@@ -35,7 +35,7 @@ std::string_view ModeOf(const CallSite& site, const AtOptions& o, std::string_vi
 }
 
 Value IndexedElements::get() const {
-  const CallSite site = PlaceOfIndex("get", x_, items_, {});
+  const CallSite site = SiteOfIndex("get", x_, items_, {});
   const Value v = site.Lift(x_, DType::kNone);
   if (v.rank() == 0) site.Fail("a scalar has no elements to index");
   const std::string_view mode = ModeOf(site, options_, "clip");

@@ -103,13 +103,13 @@ Value put_along_axis(const Operand& x, const Operand& indices, const Operand& va
   if (v.rank() != i.rank()) site.Fail("operands are ", v.type(), " and ", i.type(), "; they need the same dimensions");
   const int64_t axis = Axis("put_along_axis", site.at, given, v.rank());
   std::vector<IndexItem> items;
-  Values places;
+  Values positions;
   for (int64_t d = 0; d < v.rank(); ++d)
-    places.push_back(d == axis ? FromEnd(i, v.dim(d)) : Positions(i, DType::kI32, d));
+    positions.push_back(d == axis ? FromEnd(i, v.dim(d)) : Positions(i, DType::kI32, d));
   const Value u = broadcast_to(Operand(To(site.Lift(values, v.dtype()), v.dtype()), x.at), ShapeOfValue(i));
   const int64_t last = v.rank();
   Values columns;
-  for (const Value& p : places) columns.push_back(lax::expand_dims(To(p, DType::kI32), {&last, 1}));
+  for (const Value& p : positions) columns.push_back(lax::expand_dims(To(p, DType::kI32), {&last, 1}));
   const Shape axes = CountFrom(0, v.rank());
   return lax::scatter_named("scatter", v, lax::concatenate(columns, last), u, {{}, axes, axes, {}, {}});
 }
@@ -126,18 +126,18 @@ Value lexsort(const OperandList& keys, AxisNumber given) {
 }
 namespace {
 
-void WantPlace(std::string_view name, const Operand& x, int64_t kth, AxisNumber given) {
+void WantPosition(std::string_view name, const Operand& x, int64_t kth, AxisNumber given) {
   const Value v = Use(name, x);
   InBounds(SiteOf(name, {&x, 1}), kth, Axis(name, x.at, given, v.rank()), v);
 }
 
 }  // namespace
 Value partition(const Operand& x, int64_t kth, AxisNumber axis) {
-  WantPlace("partition", x, kth, axis);
+  WantPosition("partition", x, kth, axis);
   return sort(x, axis);
 }
 Value argpartition(const Operand& x, int64_t kth, AxisNumber axis) {
-  WantPlace("argpartition", x, kth, axis);
+  WantPosition("argpartition", x, kth, axis);
   return argsort(x, axis);
 }
 Value sort_complex(const Operand& x) {

@@ -33,8 +33,8 @@ void Collect(const std::vector<Part>& best, uint32_t set, std::vector<std::pair<
   Collect(best, best[set].right, out);
   out.push_back({best[set].left, best[set].right});
 }
-// The same pairs as places in the list of the operands that are left.
-Order PlacesOf(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t n) {
+// The same pairs as positions in the list of the operands that are left.
+Order PositionsOf(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t n) {
   std::vector<uint32_t> left;
   for (size_t i = 0; i < n; ++i) left.push_back(1u << i);
   Order out;
@@ -76,7 +76,7 @@ Order Searched(const std::vector<ContractionTerm>& terms, const std::vector<int>
   }
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   Collect(best, all, pairs);
-  return PlacesOf(pairs, terms.size());
+  return PositionsOf(pairs, terms.size());
 }
 
 Order Greedy(std::vector<ContractionTerm> terms, const std::vector<int>& output) {

@@ -176,13 +176,13 @@ Value interp(const Operand& x, const Operand& xp, const Operand& fp, const Inter
 
 namespace {
 
-// sum over k of a[i + k] v[k], for each place i at which both overlap in at least one element (full).
+// sum over k of a[i + k] v[k], for each position i at which both overlap in at least one element (full).
 Value Correlated(const Value& a, const Value& v) {
   const int64_t n = a.dim(0), m = v.dim(0);
   const Value padded = lax::pad(a, Scalar(a, 0), Shape{m - 1}, Shape{m - 1}, Shape{0});
-  const Value places = lax::expand_dims(arange(Operand(a, Location()), n + m - 1), Shape{1});
+  const Value positions = lax::expand_dims(arange(Operand(a, Location()), n + m - 1), Shape{1});
   const Value steps = lax::expand_dims(arange(Operand(a, Location()), m), Shape{0});
-  const Value windows = GatherAlong(padded, places + steps, 0, "clip");
+  const Value windows = GatherAlong(padded, positions + steps, 0, "clip");
   return lax::dot_general(windows, v, {{1}, {0}, {}, {}});
 }
 // The sum of shifted copies for short ones, whose size bounds the program; else one product with all windows.

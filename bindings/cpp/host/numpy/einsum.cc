@@ -105,8 +105,8 @@ Value SumOver(const Value& v, Dims axes) {
   const DType wide = IsNarrowFloat(v.dtype()) ? DType::kF32 : v.dtype();
   return lax::convert_element_type(lax::reduce_sum(lax::convert_element_type(v, wide), axes), v.dtype());
 }
-// Dimensions i < j, which have the same letter, as one dimension at the place of i: with the two merged, every element
-// n + 1 after the one before.
+// Dimensions i < j, which have the same letter, as one dimension at the position of i: with the two merged, every
+// element n + 1 after the one before.
 Value Diagonal(const Value& v, int64_t i, int64_t j) {
   Shape order = CountFrom(0, v.rank());
   order.erase(order.begin() + j);

@@ -19,7 +19,7 @@ SliceBounds BoundsOf(const Slice& s, int64_t n, const Location& at) {
   return {start, length > 0 ? (length - 1) / (back ? -step : step) + 1 : 0, step};
 }
 
-CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others) {
+CallSite SiteOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others) {
   std::vector<Operand> all{x};
   for (const IndexItem& i : items) {
     if (i.at) all.push_back(*i.at);
@@ -109,7 +109,7 @@ Shape BlockShape(const CallSite& site, const std::vector<Entry>& entries) {
   return shape;
 }
 // The entry before which the dimensions of the block come.
-size_t PlaceOfBlock(const std::vector<Entry>& entries) {
+size_t PositionOfBlock(const std::vector<Entry>& entries) {
   const auto in_block = [](const Entry& e) { return e.part == Part::kBlock; };
   const auto first = std::find_if(entries.begin(), entries.end(), in_block);
   const auto end = std::find_if_not(first, entries.end(), in_block);
@@ -122,7 +122,7 @@ size_t PlaceOfBlock(const std::vector<Entry>& entries) {
 IndexedRegion RegionOf(const CallSite& site, const Value& v, IndexList items) {
   const std::vector<Entry> entries = EntriesOf(site, v, items);
   const Shape block = BlockShape(site, entries);
-  const size_t block_at = PlaceOfBlock(entries);
+  const size_t block_at = PositionOfBlock(entries);
   IndexedRegion region;
   Shape batch;                              // the dimensions of the result that are not the window's
   std::vector<size_t> own(entries.size());  // for each kOwn: its dimension among them

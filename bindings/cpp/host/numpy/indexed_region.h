@@ -19,7 +19,7 @@ struct IndexedRegion {
   Shape new_dims;     // of `shape` after `index` is done: dimensions of size 1
 };
 
-CallSite PlaceOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others);
+CallSite SiteOfIndex(std::string_view name, const Operand& x, IndexList items, std::span<const Operand> others);
 // How many axes of v the items index; throws if it has less.
 int64_t AxesUsed(const CallSite& site, const Value& v, IndexList items);
 // Whether an index is an array with dimensions.

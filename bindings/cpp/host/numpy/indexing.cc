@@ -114,7 +114,7 @@ const Value Value::operator[](const Operand& index) const {
 
 const Value index(const Operand& x, IndexItems given) {
   const IndexList items = ListOf(given);
-  const CallSite site = PlaceOfIndex("index", x, items, {});
+  const CallSite site = SiteOfIndex("index", x, items, {});
   Value v = site.Lift(x, DType::kNone);
   if (HoldsArray(items)) return GatherRegion(v, RegionOf(site, v, items));
   int64_t axis = 0;

@@ -16,16 +16,16 @@ OperandList::OperandList(const Values& xs, Location at) {
 
 namespace {
 
-Location PlaceOf(const OperandList& xs) { return xs.view().empty() ? Location() : xs.view()[0].at; }
+Location LocationOf(const OperandList& xs) { return xs.view().empty() ? Location() : xs.view()[0].at; }
 // The operands in one program and dtype, each with at least `rank` dimensions.
 template <typename Raise>
 Value Joined(std::string_view name, const OperandList& xs, int64_t axis, Raise raise) {
   Values list;
-  for (const Value& v : UseList(name, xs.view())) list.push_back(raise(Operand(v, PlaceOf(xs))));
+  for (const Value& v : UseList(name, xs.view())) list.push_back(raise(Operand(v, LocationOf(xs))));
   axis = list[0].rank() == 1 ? 0 : axis;
   for (const Value& v : list) {
     if (v.rank() != list[0].rank())
-      FailAt(PlaceOf(xs), name, ": ", list[0].type(), " and ", v.type(), " differ in dimensions");
+      FailAt(LocationOf(xs), name, ": ", list[0].type(), " and ", v.type(), " differ in dimensions");
   }
   return lax::concatenate(list, axis);
 }
@@ -109,10 +109,10 @@ Values Spread(std::string_view name, const OperandList& xs, bool exchanged) {
 
 Values meshgrid(const OperandList& xs, std::string_view indexing, bool sparse) {
   if (indexing != "xy" && indexing != "ij") {
-    FailAt(PlaceOf(xs), "meshgrid: indexing is ", indexing, "; it must be xy or ij");
+    FailAt(LocationOf(xs), "meshgrid: indexing is ", indexing, "; it must be xy or ij");
   }
   const Values out = Spread("meshgrid", xs, indexing == "xy");
-  return sparse ? out : broadcast_arrays(OperandList(out, PlaceOf(xs)));
+  return sparse ? out : broadcast_arrays(OperandList(out, LocationOf(xs)));
 }
 Values ix_(const OperandList& xs) { return Spread("ix_", xs, false); }
 Value atleast_1d(const Operand& x) {
@@ -225,11 +225,11 @@ Value repeat(const Operand& x, int64_t repeats, AxisNumber given) {
   if (repeats < 0) FailAt(x.at, "repeat: repeats is ", repeats, "; it must not be negative");
   int64_t axis = 0;
   const Value v = AlongAxis("repeat", x, given, axis);
-  Shape wide = ShapeOfValue(v), shape = wide, places;
+  Shape wide = ShapeOfValue(v), shape = wide, positions;
   wide.insert(wide.begin() + axis + 1, repeats);
   shape[static_cast<size_t>(axis)] = AsDimension(Exact(v.dim(axis)) * Exact(repeats), "repeat: size ");
-  for (int64_t d = 0; d < v.rank(); ++d) places.push_back(d + (d > axis));
-  return lax::reshape(lax::broadcast_in_dim(v, wide, places), shape);
+  for (int64_t d = 0; d < v.rank(); ++d) positions.push_back(d + (d > axis));
+  return lax::reshape(lax::broadcast_in_dim(v, wide, positions), shape);
 }
 Value repeat(const Operand& x, const Operand& repeats, AxisNumber given, int64_t total) {
   const Operand in[] = {x, repeats};
@@ -240,10 +240,10 @@ Value repeat(const Operand& x, const Operand& repeats, AxisNumber given, int64_t
   if (!IsInt(r.dtype()) || r.rank() > 1) site.Fail("repeats are ", r.type(), "; they must be a vector of integers");
   r = broadcast_to(Operand(r, x.at), Shape{v.dim(axis)});
   if (total < 0) site.Fail("total_repeat_length is ", total, "; it must not be negative");
-  // The element that place i holds: how many elements end at or before it.
+  // The element that position i holds: how many elements end at or before it.
   const Value ends = lax::cumsum(r, 0);
-  const Value places = lax::convert_element_type(arange(Operand(r, x.at), total), r.dtype());
-  const Value row = lax::expand_dims(ends, Shape{0}), column = lax::expand_dims(places, Shape{1});
+  const Value positions = lax::convert_element_type(arange(Operand(r, x.at), total), r.dtype());
+  const Value row = lax::expand_dims(ends, Shape{0}), column = lax::expand_dims(positions, Shape{1});
   const Value element = lax::reduce_sum(To(row <= column, DType::kI32), Shape{1});
   return GatherAlong(v, element, axis, "clip");
 }

@@ -63,15 +63,15 @@ struct Question {
 
 // sorted [..., n] and fractions [k]: the quantiles [..., k].
 Value OfSorted(const Question& ask, const Location& at, const Value& sorted, const Value& last, const Value& q) {
-  const Value place = q * last, low = lax::floor(place), high = lax::ceil(place);
-  const Value zero = Scalar(place, 0);
+  const Value position = q * last, low = lax::floor(position), high = lax::ceil(position);
+  const Value zero = Scalar(position, 0);
   const auto at_index = [&](const Value& i) {
     const Value index = To(Max(Min(i, last), zero), DType::kI32);
     Shape shape(sorted.shape().begin(), sorted.shape().end() - 1);
     shape.push_back(q.dim(0));
     return take_along_axis(Operand(sorted, at), Operand(BroadcastValue(index, shape), at), -1);
   };
-  return Chosen(MethodOf(ask.name, at, ask.method), at_index(low), at_index(high), place - low);
+  return Chosen(MethodOf(ask.name, at, ask.method), at_index(low), at_index(high), position - low);
 }
 
 Value Quantile(const Question& ask, const Operand& x, const Operand& q, const Axes& axes, bool keepdims) {

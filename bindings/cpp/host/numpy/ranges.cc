@@ -121,11 +121,11 @@ Value linspace(const Operand& start, const Operand& stop, int64_t n, bool endpoi
   WantCount("linspace", start.at, n);
   const Operand in[] = {start, stop};
   const Values ends = UseTogether("linspace", in, /*inexact=*/true);
-  const int64_t rank = ends[0].rank(), place = Axis("linspace", start.at, axis, rank + 1);
-  const Value from = lax::expand_dims(ends[0], {&place, 1}), to = lax::expand_dims(ends[1], {&place, 1});
+  const int64_t rank = ends[0].rank(), dim = Axis("linspace", start.at, axis, rank + 1);
+  const Value from = lax::expand_dims(ends[0], {&dim, 1}), to = lax::expand_dims(ends[1], {&dim, 1});
   Shape shape = ShapeOfValue(from);
-  shape[static_cast<size_t>(place)] = n;
-  const Value i = Iota(Operand(from, start.at), PartOf(from.dtype()), shape, place);
+  shape[static_cast<size_t>(dim)] = n;
+  const Value i = Iota(Operand(from, start.at), PartOf(from.dtype()), shape, dim);
   const Value step = To(Fractions(i, n, endpoint), from.dtype());
   Value line = (1 - step) * from + step * to;
   if (endpoint && n > 1) line = Where(i == static_cast<double>(n - 1), to, line);

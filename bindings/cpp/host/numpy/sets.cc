@@ -1,4 +1,4 @@
-// Elements that are found: a mask, its running count, and a search in the counts for each place of the result.
+// Elements that are found: a mask, its running count, and a search in the counts for each position of the result.
 #include "ricci/sets.hpp"
 
 #include "host/core/plain_math.h"
@@ -18,21 +18,21 @@ void WantSize(std::string_view name, const Location& at, int64_t size) {
   if (size < 0) FailAt(at, name, ": size is ", size, "; it must not be negative");
 }
 
-// The first `size` places of a flat mask where it is true.
+// The first `size` positions of a flat mask where it is true.
 struct Found {
-  Value places;  // i32; past the last one the length of the mask
-  Value is_one;  // whether there is one
+  Value positions;  // i32; past the last one the length of the mask
+  Value is_one;     // whether there is one
 };
 Found Find(const Value& mask, int64_t size, const Location& at) {
   const Value counts = lax::cumsum(To(mask, DType::kI32), 0);
   const Value wanted = arange(Operand(mask, at), size) + 1;
-  const Value places = searchsorted(Operand(counts, at), Operand(wanted, at));
-  return {places, places < static_cast<double>(mask.dim(0))};
+  const Value positions = searchsorted(Operand(counts, at), Operand(wanted, at));
+  return {positions, positions < static_cast<double>(mask.dim(0))};
 }
 // Elements of a flat array at what was found; `fill` where there is none.
 Value TakeFound(const Value& v, const Found& found, const Value& fill) {
-  if (v.dim(0) == 0) return BroadcastValue(fill, found.places.shape());
-  return Where(found.is_one, GatherAlong(v, found.places, 0, "clip"), fill);
+  if (v.dim(0) == 0) return BroadcastValue(fill, found.positions.shape());
+  return Where(found.is_one, GatherAlong(v, found.positions, 0, "clip"), fill);
 }
 Value FillOr(const Location& at, const Value& v, const std::optional<Operand>& fill, const Value& otherwise) {
   if (!fill) return otherwise;
@@ -47,7 +47,7 @@ Values nonzero(const Operand& x, int64_t size, int64_t fill_value) {
   const Value v = atleast_1d(x);
   const Found found = Find(Flat(ToBool(v)), size, x.at);
   Values out(static_cast<size_t>(v.rank()));
-  Value rest = found.places;
+  Value rest = found.positions;
   for (size_t d = out.size(); d-- > 0;) {
     const auto n = static_cast<double>(std::max<int64_t>(1, v.dim(static_cast<int64_t>(d))));
     out[d] = Where(found.is_one, lax::rem(rest, Num(rest, n)), static_cast<double>(fill_value));
@@ -72,7 +72,7 @@ Value compress(const Operand& condition, const Operand& x, AxisNumber given, int
     site.Fail("the condition is ", mask.type(), "; it must be a vector of at most ", v.dim(axis));
   }
   const Found found = Find(mask, size, x.at);
-  const Value taken = GatherAlong(v, found.places, axis, "clip");
+  const Value taken = GatherAlong(v, found.positions, axis, "clip");
   const Value is_one = lax::broadcast_in_dim(found.is_one, taken.shape(), {&axis, 1});
   return Where(is_one, taken, To(site.Lift(fill_value, v.dtype()), v.dtype()));
 }
@@ -82,9 +82,9 @@ Value extract(const Operand& condition, const Operand& x, int64_t size, const Op
 
 namespace {
 
-// What the unique functions share: the flat array sorted with the places its elements had, and where a value begins.
+// What the unique functions share: the flat array sorted with the positions its elements had, and where a value begins.
 struct Groups {
-  Value sorted, places, begins;
+  Value sorted, positions, begins;
 };
 Groups GroupsOf(const Value& v, const Location& at) {
   const int64_t n = v.dim(0);
@@ -111,15 +111,15 @@ Unique unique_all(const Operand& x, int64_t size, const std::optional<Operand>& 
   const Value first = n == 0 ? Scalar(v, 0) : lax::reshape(Cut(g.sorted, 0, 1, 0), Shape{});
   Unique out;
   out.values = TakeFound(g.sorted, found, FillOr(x.at, v, fill_value, first));
-  const Value first_place = n == 0 ? Scalar(g.places, 0) : lax::reshape(Cut(g.places, 0, 1, 0), Shape{});
-  out.indices = TakeFound(g.places, found, first_place);
+  const Value first_position = n == 0 ? Scalar(g.positions, 0) : lax::reshape(Cut(g.positions, 0, 1, 0), Shape{});
+  out.indices = TakeFound(g.positions, found, first_position);
   const Value group = lax::cumsum(To(g.begins, DType::kI32), 0) - 1;
   const Value unsorted =
-      set_at(Operand(lax::zeros_like(g.places), x.at), Operand(g.places, x.at), Operand(group, x.at));
+      set_at(Operand(lax::zeros_like(g.positions), x.at), Operand(g.positions, x.at), Operand(group, x.at));
   out.inverse = lax::reshape(unsorted, shaped.shape());
   // A value ends where the next one begins.
   const Value ends = searchsorted(Operand(group, x.at), Operand(arange(x, size), x.at), "right");
-  out.counts = Where(found.is_one, ends - found.places, 0);
+  out.counts = Where(found.is_one, ends - found.positions, 0);
   return out;
 }
 Value unique(const Operand& x, int64_t size, const std::optional<Operand>& fill_value) {
@@ -165,7 +165,7 @@ Value Combined(std::string_view name, const Operand& a, const Operand& b, int64_
   const Found found = Find(wanted, size, a.at);
   const Value first = all.dim(0) == 0 || size == 0
                           ? Scalar(all, 0)
-                          : lax::reshape(Cut(GatherAlong(g.sorted, found.places, 0, "clip"), 0, 1, 0), Shape{});
+                          : lax::reshape(Cut(GatherAlong(g.sorted, found.positions, 0, "clip"), 0, 1, 0), Shape{});
   return TakeFound(g.sorted, found, FillOr(a.at, all, fill, first));
 }
 

@@ -169,16 +169,16 @@ Value permutation(const Operand& k, int64_t n) {
 // ---- choice ----
 namespace {
 
-// Places among `n`, drawn with the probabilities `p`.
-Value PlacesByProbability(const CallSite& site, const Operand& k, const Operand& given, int64_t n, const Shape& shape,
-                          bool replace) {
+// Positions among `n`, drawn with the probabilities `p`.
+Value PositionsByProbability(const CallSite& site, const Operand& k, const Operand& given, int64_t n,
+                             const Shape& shape, bool replace) {
   const Value p = UseInexact("choice", Operand(site.Lift(given, DType::kNone), site.at));
   if (p.rank() != 1 || p.dim(0) != n) site.Fail("p is ", p.type(), "; it must have one dimension of ", n);
   if (!replace) {
     const Value noise = lax::add(gumbel(k, {n}, p.dtype()), lax::log(p));
     return lax::top_k(noise, ElementCount(shape), 0)[1];
   }
-  // The first place whose cumulative probability is not below a random share of the whole.
+  // The first position whose cumulative probability is not below a random share of the whole.
   const Value cumulative = lax::cumsum(p, 0);
   const Value whole = index(Operand(cumulative, site.at), {n - 1});
   const Value share = lax::sub(1.0, uniform(k, shape, p.dtype()));
@@ -209,9 +209,9 @@ Value choice(const Operand& k, const Operand& x, const Shape& shape, const Choic
   if (!options.p && !options.replace) {
     chosen = lax::slice_in_dim(permutation(key_here, Operand(from, site.at), axis), 0, drawn, axis);
   } else {
-    const Value places = options.p ? PlacesByProbability(site, key_here, *options.p, n, shape, options.replace)
-                                   : randint(key_here, shape, 0, n);
-    chosen = GatherAlong(from, lax::reshape(places, Shape{drawn}), axis, "clip");
+    const Value positions = options.p ? PositionsByProbability(site, key_here, *options.p, n, shape, options.replace)
+                                      : randint(key_here, shape, 0, n);
+    chosen = GatherAlong(from, lax::reshape(positions, Shape{drawn}), axis, "clip");
   }
   return lax::reshape(chosen, out);
 }

@@ -37,12 +37,12 @@ Value block_diag(std::span<const Operand> arrays) {
 
 namespace {
 
-// The m x n matrix of a vector's elements at place start + row_step i + j.
+// The m x n matrix of a vector's elements at position start + row_step i + j.
 Value FromVector(const Value& v, int64_t m, int64_t n, int64_t start, int64_t row_step) {
   Value i = lax::iota(v.builder, DType::kI32, Shape{m, n}, 0), j = lax::iota(v.builder, DType::kI32, Shape{m, n}, 1);
   i.scope = j.scope = v.scope;
-  const Value place = i * static_cast<double>(row_step) + j + static_cast<double>(start);
-  return GatherAlong(v, place, v.rank() - 1, "promise_in_bounds");
+  const Value position = i * static_cast<double>(row_step) + j + static_cast<double>(start);
+  return GatherAlong(v, position, v.rank() - 1, "promise_in_bounds");
 }
 // c, and r without its first element, with one batch; `reversed` turns c around.
 struct Border {

@@ -14,13 +14,13 @@ Value RunStarts(const Value& sorted) {
   const Value differs = IsFloat(sorted.dtype()) ? (before != after) & ~(IsNaN(before) & IsNaN(after)) : before != after;
   return Join({lax::ones_like(head == head), differs}, last);
 }
-// The place at which the run of each element begins.
+// The position at which the run of each element begins.
 Value RunStart(const Value& starts) {
   const int64_t last = starts.rank() - 1;
   const Value i = Positions(starts, DType::kI32, last);
   return lax::cummax(Where(starts, i, 0), last);
 }
-// The place at which it ends.
+// The position at which it ends.
 Value RunEnd(const Value& starts) {
   const int64_t last = starts.rank() - 1, n = starts.dim(last);
   const Value i = Positions(starts, DType::kI32, last), one = lax::ones_like(Cut(starts, 0, 1, last));
@@ -43,7 +43,7 @@ Value rankdata(const Operand& x, std::string_view method) {
   const Values sorted = lax::sort(operands, 0);
   const Value starts = RunStarts(sorted[0]);
   Value rank = To(Positions(v, DType::kI32, 0) + 1, kDefaultFloat);
-  const auto from_one = [](const Value& place) { return To(place + 1, kDefaultFloat); };
+  const auto from_one = [](const Value& position) { return To(position + 1, kDefaultFloat); };
   if (method == "average") {
     rank = (from_one(RunStart(starts)) + from_one(RunEnd(starts))) * 0.5;
   } else if (method == "min") {
@@ -63,13 +63,13 @@ Value rankdata(const Operand& x, std::string_view method) {
 ModeResult mode(const Operand& x, AxisNumber axis, bool keepdims) {
   Value v = Use("mode", x);
   if (v.rank() == 0) v = lax::reshape(v, Shape{1});
-  const int64_t place = axis == kFlat ? kFlat : Axis("mode", x.at, axis, v.rank());
+  const int64_t dim = axis == kFlat ? kFlat : Axis("mode", x.at, axis, v.rank());
   const Shape ones(static_cast<size_t>(v.rank()), 1);
-  const Value rows = place == kFlat ? lax::reshape(v, Shape{ElementCount(v.shape())}) : AxisToEnd(v, place);
+  const Value rows = dim == kFlat ? lax::reshape(v, Shape{ElementCount(v.shape())}) : AxisToEnd(v, dim);
   const int64_t last = rows.rank() - 1, n = rows.dim(last);
   const auto shaped = [&](const Value& r) {
     if (!keepdims) return r;
-    return place == kFlat ? lax::reshape(r, ones) : lax::expand_dims(r, {&place, 1});
+    return dim == kFlat ? lax::reshape(r, ones) : lax::expand_dims(r, {&dim, 1});
   };
   if (n == 0) FailAt(x.at, "mode: operand is ", v.type(), "; it needs elements along the axis");
   const Value sorted = sort(At(rows, x));

@@ -216,7 +216,7 @@ std::pair<Value, Value> Density(std::string_view name, std::span<const Operand> 
 
 // ---- istft ----
 
-// The segments [..., n, size] added up at the places where they were cut.
+// The segments [..., n, size] added up at the positions where they were cut.
 Value Overlapped(const Operand& in, const Value& segments, const Cutting& cut) {
   const int64_t last = segments.rank() - 1, n = segments.dim(last - 1);
   Shape shape(segments.shape().begin(), segments.shape().end() - 1);

@@ -21,14 +21,14 @@ namespace {
 // The branches over `n_args` parameters and then the union of all captures, which is appended to `operands`.
 std::vector<Program> SameOperands(const CallSite& site, const std::vector<Closed<Value>>& branches, Values& operands) {
   const size_t n_args = operands.size();
-  std::vector<std::vector<size_t>> places;  // of each branch's captures among the operands
+  std::vector<std::vector<size_t>> positions;  // of each branch's captures among the operands
   for (const Closed<Value>& b : branches) {
-    places.emplace_back();
+    positions.emplace_back();
     for (const Value& v : b.captured) {
       size_t at = n_args;
       while (at < operands.size() && (operands[at].builder != v.builder || operands[at].id != v.id)) ++at;
       if (at == operands.size()) operands.push_back(v);
-      places.back().push_back(at);
+      positions.back().push_back(at);
     }
   }
   const std::vector<ricci_type> types = TypesOf(operands);
@@ -36,7 +36,7 @@ std::vector<Program> SameOperands(const CallSite& site, const std::vector<Closed
   for (size_t i = 0; i < branches.size(); ++i) {
     auto wrapped = [&](const CallSite& inside, const Values& params) {
       Values in = Part(params, 0, n_args);
-      for (size_t at : places[i]) in.push_back(params[at]);
+      for (size_t at : positions[i]) in.push_back(params[at]);
       return Apply(inside, branches[i].program, in);
     };
     out.push_back(Wrapped(site, types, wrapped));

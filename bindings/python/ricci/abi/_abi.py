@@ -323,7 +323,7 @@ class ricci_lowering(Structure):
                 ('source', c_void_p)]
 
 
-class ricci_place(Structure):
+class ricci_view_map(Structure):
     _fields_ = [('hdr', ricci_hdr),
                 ('known', c_uint32),
                 ('reserved0', c_uint32),
@@ -362,7 +362,7 @@ class ricci_prim_def(Structure):
                 ('n_lowerings', c_uint32),
                 ('attr_spec_size', c_uint32),
                 ('examples', ricci_str),
-                ('place', c_void_p),
+                ('view_map', c_void_p),
                 ('doc', ricci_str),
                 ('contract', c_void_p)]
 

@@ -85,7 +85,7 @@ class Builder:
             lib.ricci_builder_abandon(self._handle)
 
     def at(self, file, line, function):
-        """The place in the source of the equations that follow."""
+        """The location in the source of the equations that follow."""
         lib.ricci_builder_set_location(self._handle, file.encode(), line, function.encode())
 
     def emit(self, primitive, operands, n_results=1, /, **attributes):

@@ -16,7 +16,7 @@ from .from_c import address_of, plain_function
 from .installation import find
 from .library import CPU_PLUGIN, Error, handle, lib, not_pickled, struct, text_of
 from .nvidia import library_folders
-from .user_line import user_place
+from .user_line import user_location
 
 
 CUDA_PLUGIN = b"libricci_plugin_cuda"
@@ -197,7 +197,7 @@ def default_context():
     if _default is None:
         with _lock:
             if _default is None:
-                _default, _since = Context(), user_place()
+                _default, _since = Context(), user_location()
     return _default
 
 
@@ -210,7 +210,7 @@ def set_default_context(context):
         if _default is not None:
             raise Error(f"set_default_context: there is a default context since {_shown(_since)}; set it before anything is "
                         "computed or traced, or give the other one to jit(context=...)")
-        _default, _since = context, user_place()
+        _default, _since = context, user_location()
 
 
 def add_plugin(path, **options):
@@ -218,5 +218,5 @@ def add_plugin(path, **options):
     default_context().add_plugin(path, **options)
 
 
-def _shown(place):
-    return f"{place[0]}:{place[1]}" if place[0] else "the start"
+def _shown(location):
+    return f"{location[0]}:{location[1]}" if location[0] else "the start"

@@ -19,5 +19,5 @@ def find(name):
     for folder in folders:
         if (folder / name).is_file():
             return str(folder / name)
-    places = ", ".join(map(str, folders))
-    raise ImportError(f"no {name} in {places}; set RICCI_PREFIX to an installed prefix or to a build folder")
+    searched = ", ".join(map(str, folders))
+    raise ImportError(f"no {name} in {searched}; set RICCI_PREFIX to an installed prefix or to a build folder")

@@ -5,7 +5,7 @@ import sys
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the folder of the package
 
 
-def user_place():
+def user_location():
     """(file, line, function); ("", 0, "") if there is none."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(OWN):

@@ -18,7 +18,7 @@ from ..abi.dtypes import KEY, numpy_of
 from ..abi.library import Error, handle, lib, not_pickled, struct, u8s
 from ..abi.program import Program, collected
 from ..abi.runs import current_limits, recorded, run
-from ..abi.user_line import user_place
+from ..abi.user_line import user_location
 from . import native
 from .described import LEAF, of_call
 from .frames import without_frames
@@ -106,7 +106,7 @@ class Executable(native.Caller):
             options.donate, options.n_donate = ctypes.cast(flags, ctypes.c_void_p), len(flags)
         devices = (ctypes.c_void_p * 1)(program.context.device(device))
         options.devices, options.n_devices = ctypes.cast(devices, ctypes.c_void_p), 1
-        program.context.used = program.context.used or user_place()
+        program.context.used = program.context.used or user_location()
         start = time.perf_counter()
         lib.ricci_compile(program.for_values._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._seconds = time.perf_counter() - start

@@ -56,15 +56,15 @@ class Keys:
         return "jaxpr", self._jaxprs[id(jaxpr)]
 
     def _equations(self, jaxpr):
-        places = {v: i for i, v in enumerate((*jaxpr.constvars, *jaxpr.invars))}
+        numbers = {v: i for i, v in enumerate((*jaxpr.constvars, *jaxpr.invars))}
 
         def atom(a):
-            return (a.aval, self.of(np.asarray(a.val))) if isinstance(a, core.Literal) else places[a]
+            return (a.aval, self.of(np.asarray(a.val))) if isinstance(a, core.Literal) else numbers[a]
 
         def equation(eqn):
             found = eqn.primitive, self.of_params(eqn.params), tuple(map(atom, eqn.invars))
             for v in eqn.outvars:
-                places[v] = len(places)
+                numbers[v] = len(numbers)
             return (*found, *(v.aval for v in eqn.outvars))
-        avals = tuple(v.aval for v in places)
+        avals = tuple(v.aval for v in numbers)
         return len(jaxpr.constvars), avals, tuple(map(equation, jaxpr.eqns)), tuple(map(atom, jaxpr.outvars))

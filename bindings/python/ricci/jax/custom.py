@@ -26,7 +26,7 @@ class _Held:
     """Marks the programs of one custom operation as inside it."""
 
     def __init__(self, importer, kind, *entry):
-        self.stack, self.entry = importer.enclosing[kind], entry  # rule, program, place, what the rule refuses
+        self.stack, self.entry = importer.enclosing[kind], entry  # rule, program, location, what the rule refuses
 
     def __enter__(self):
         self.stack.append(self.entry)
@@ -43,9 +43,9 @@ def _self_level(importer, kind, rule, program):
     return 0, ()
 
 
-def _too_deep(importer, kind, place):
-    """Would a rule of `place` be inside of more of them than `order` says?"""
-    return sum(p == place and held is not None for _, held, p, _ in importer.enclosing[kind]) >= importer.order
+def _too_deep(importer, kind, location):
+    """Would a rule of `location` be inside of more of them than `order` says?"""
+    return sum(p == location and held is not None for _, held, p, _ in importer.enclosing[kind]) >= importer.order
 
 
 def _split(jaxpr, n):
@@ -76,19 +76,19 @@ def _linear(body, tangents, aval):
 class _Operation:
     """One custom operation: its function, its rule (None if there is none) and why there is none."""
 
-    def __init__(self, importer, eqn, primitive, place, make, moving):
-        self.closed, self.place, self.rule, self.why = eqn.params["call_jaxpr"], place, None, ""
+    def __init__(self, importer, eqn, primitive, location, make, moving):
+        self.closed, self.location, self.rule, self.why = eqn.params["call_jaxpr"], location, None, ""
         self.importer, self.n_consts, self.moving = importer, eqn.params["num_consts"], moving
-        self.refused, self.captured, self.extra, self.places = (), [], [], []
-        if _too_deep(importer, primitive, place):
-            self.why = f"the rule {place} was traced {importer.order} deep; import with order={importer.order + 1} for more"
+        self.refused, self.captured, self.extra, self.positions = (), [], [], []
+        if _too_deep(importer, primitive, location):
+            self.why = f"the rule {location} was traced {importer.order} deep; import with order={importer.order + 1} for more"
             return
         try:
             self.rule = importer.rule(eqn, make, moving[self.n_consts:])
             self.refused = (*[False] * self.n_consts, *self.rule.refused)
             self.captured = self.rule.captured
         except Exception as error:  # whatever the user's rule raises; JAX meets it when it differentiates
-            self.why = f"the rule {place} cannot be traced: {error}"
+            self.why = f"the rule {location} cannot be traced: {error}"
 
     def take(self, body, operands):
         """Finds what the rule closes over in the body around it; those that are not operands become operands
@@ -97,11 +97,11 @@ class _Operation:
             values = [body.value_of(x) for x in self.captured]
         except LookupError as error:
             self.rule, self.refused, self.captured = None, (), []  # as if it could not be traced
-            self.why = f"the rule {self.place} cannot be traced: {error.args[0]}"
+            self.why = f"the rule {self.location} cannot be traced: {error.args[0]}"
             return operands
         operands = operands + [v for v in dict.fromkeys(values) if v not in operands]
         self.extra = [body.builder.type_of(v) for v in operands[len(self.closed.in_avals):]]
-        self.places = [operands.index(v) for v in values]
+        self.positions = [operands.index(v) for v in values]
         return operands
 
     @property
@@ -115,7 +115,7 @@ class _Operation:
     def body(self, name, more=()):
         """A body whose first parameters are the operands; what the rule closes over is among them."""
         made = Body(self.importer, name, [*self.types, *more])
-        made.outer = {id(x): made.builder.params[i] for x, i in zip(self.captured, self.places)}
+        made.outer = {id(x): made.builder.params[i] for x, i in zip(self.captured, self.positions)}
         return made
 
     def call(self, program):
@@ -129,39 +129,39 @@ class _Operation:
 def _custom(importer, body, eqn, primitive, wrapped, make, programs):
     """The call with its rules, which `programs` gives for an _Operation, or with what stands for them inside of
     themselves."""
-    name, place, rule = str(eqn.params.get("name") or ""), wrapped.debug_info.func_src_info, rule_function(wrapped)
+    name, location, rule = str(eqn.params.get("name") or ""), wrapped.debug_info.func_src_info, rule_function(wrapped)
     moving = body.moves(eqn.invars)
     # Nothing differentiates the function of a custom_vjp: `fwd` takes its place.
     moving_inside = moving if primitive == "custom_jvp" else [False] * len(moving)
-    importer.met[-1].add(place)
-    with _Held(importer, primitive, rule, None, place, ()):
+    importer.met[-1].add(location)
+    with _Held(importer, primitive, rule, None, location, ()):
         call = importer.program(eqn.params["call_jaxpr"], name, moving_inside)
     operands = body.reads(eqn.invars)
     level, refused = _self_level(importer, primitive, rule, call)
     if level:
-        return body.builder.emit(primitive, _guarded(importer, body, operands, refused, place), len(eqn.outvars),
+        return body.builder.emit(primitive, _guarded(importer, body, operands, refused, location), len(eqn.outvars),
                                  call=call, self=level)
-    operation = _Operation(importer, eqn, primitive, place, make, moving)
+    operation = _Operation(importer, eqn, primitive, location, make, moving)
     operands = operation.take(body, operands)
     refused = operation.refused if primitive == "custom_jvp" else ()  # a custom_vjp refuses in its backward rule
-    with _Held(importer, primitive, rule, _OTHER if operation.extra else call, place, refused):
+    with _Held(importer, primitive, rule, _OTHER if operation.extra else call, location, refused):
         held = programs(importer, operation)
-    operands = _guarded(importer, body, operands, refused, place)
+    operands = _guarded(importer, body, operands, refused, location)
     return body.builder.emit(primitive, operands, len(eqn.outvars), call=operation.call(call), **held)
 
 
-def _refusal(place):
-    return f"the rule {place} refuses to differentiate with respect to this argument"
+def _refusal(location):
+    return f"the rule {location} refuses to differentiate with respect to this argument"
 
 
-def _guarded(importer, body, operands, refused, place):
+def _guarded(importer, body, operands, refused, location):
     """The operands, with a derivative that fails for those that the rule refuses, if it is asked for: an operand without a
     tangent has none after it either."""
     def guarded(x):
         own = body.builder.type_of(x)
         same, guard = Builder(importer.context, "same", [own]), Body(importer, "guard", [own, own])
         primal, tangent = guard.builder.params
-        jvp = guard.builder.finish([primal, *_failing(guard, [tangent], _refusal(place))])
+        jvp = guard.builder.finish([primal, *_failing(guard, [tangent], _refusal(location))])
         return body.builder.emit("custom_jvp", [x], call=same.finish(same.params), jvp=jvp)[0]
     return [guarded(x) if i < len(refused) and refused[i] else x for i, x in enumerate(operands)]
 
@@ -211,7 +211,7 @@ def _vjp_programs(importer, op):
     outs = fwd.run(rule.jaxpr, rule.consts, params[op.n_consts:n], op.moving[op.n_consts:])
     own = iter(outs[:rule.n_own])
     residuals = [next(own) if f is None else params[f] for f in rule.forwarded]
-    residuals += [params[i] for i in op.places]
+    residuals += [params[i] for i in op.positions]
     return {"fwd": fwd.builder.finish(outs[rule.n_own:] + residuals), "bwd": _bwd_program(importer, op)}
 
 
@@ -227,7 +227,7 @@ def _zeros_of(body, types):
 def _bwd_program(importer, op):
     """Residuals, values that the rule closes over, cotangents -> cotangents of all operands: zeros for those that the
     function or its rule closes over; asking for that of a refused argument fails."""
-    jaxpr, outer = op.rule.bwd, [op.types[i] for i in op.places]
+    jaxpr, outer = op.rule.bwd, [op.types[i] for i in op.positions]
     avals, n = jaxpr.in_avals, len(op.rule.forwarded)
     body = Body(importer, "bwd", [*(type_of(a) for a in avals[:n]), *outer, *(type_of(a) for a in avals[n:])])
     params = body.builder.params
@@ -237,7 +237,7 @@ def _bwd_program(importer, op):
     for aval, refused in zip(op.closed.in_avals[op.n_consts:], op.rule.refused):
         if is_differentiable(aval):
             ct = next(found)
-            cts += _failing(body, [ct], _refusal(op.place)) if refused else [ct]
+            cts += _failing(body, [ct], _refusal(op.location)) if refused else [ct]
     return body.builder.finish(cts + _zeros_of(body, op.extra))
 
 

@@ -29,7 +29,7 @@ def _contents(array):
     return array.tobytes() if array.nbytes <= _SMALL else (array.ctypes.data, array.strides)
 
 
-def place_of(eqn, around):
+def location_of(eqn, around):
     """(file, line, function) of the user's code; that of the equation around it if JAX has none, or it is our own."""
     frame = source_info_util.user_frame(eqn.source_info.traceback)
     return around if frame is None or frame.file_name.startswith(OWN) else (frame.file_name, frame.start_line, frame.function_name)
@@ -116,7 +116,7 @@ class _Made:
         self.around, self.outside, (self.program, self.met) = around, outside, made
 
     def fits(self, around, outside):
-        """Is it the same with these around it, whose rules are in the places `outside`?"""
+        """Is it the same with these around it, whose rules are at the locations `outside`?"""
         return self.met.isdisjoint(self.outside) and self.met.isdisjoint(outside) or self.around == around
 
 
@@ -135,8 +135,8 @@ class Importer:
         self.enclosing = {"custom_jvp": [], "custom_vjp": []}
         self.policies = []  # of the checkpoints around, None for those that Ricci has a text for
         self.solves_around = 0
-        self.met = [set()]  # places of rules, for each program under construction
-        self._programs, self._rules, self._place = {}, {}, ("", 0, "")
+        self.met = [set()]  # locations of rules, for each program under construction
+        self._programs, self._rules, self._location = {}, {}, ("", 0, "")
         self._keys, self._alike = Keys(), {}
         self.moving = Moving(self._jvp_rule, lambda eqn: held(self, eqn))
 
@@ -152,7 +152,7 @@ class Importer:
         is made once, however many rules lead to it.
         """
         around = tuple(map(tuple, self.enclosing.values()))
-        outside = {place for stack in around for _, _, place, _ in stack}
+        outside = {location for stack in around for _, _, location, _ in stack}
         flags = [True] * len(closed.in_avals) if moving is None else moving
         custom = self.moving.of(closed.jaxpr, flags, [isinstance(c, core.Tracer) for c in closed.consts])[2]
         key = id(closed.jaxpr), tuple(map(id, closed.consts)), tuple(self.policies), self.solves_around, custom
@@ -165,7 +165,7 @@ class Importer:
         return made.program
 
     def _made_in(self, closed, name, moving):
-        """(the program, the places of the rules of all custom operations in it)."""
+        """(the program, the locations of the rules of all custom operations in it)."""
         self.met.append(set())
         body = Body(self, name, [type_of(a) for a in closed.in_avals])
         results = body.run(closed.jaxpr, closed.consts, body.builder.params, moving)
@@ -195,30 +195,30 @@ class Importer:
     def equation(self, body, eqn):
         if not eqn.outvars and eqn.primitive.name in NOTHING:
             return
-        around, self._place = self._place, place_of(eqn, self._place)
-        file, line, function = self._place
+        around, self._location = self._location, location_of(eqn, self._location)
+        file, line, function = self._location
         body.builder.at(file, line, function)
         try:
             results = self.results(body, eqn)
         except Error as error:
-            if getattr(error, "placed", False):
+            if getattr(error, "located", False):
                 raise
             results = self._refuse(body, eqn, error, f"{file}:{line}: " if file else "")
         finally:
-            self._place = around
+            self._location = around
         for var, value in zip(eqn.outvars, results):
             if not isinstance(var, core.DropVar):
                 body.values[var] = value
 
-    def _refuse(self, body, eqn, error, place):
-        name, text = eqn.primitive.name, str(error).removeprefix(place)
-        text = place + (text if text.startswith(name) else f"{name}: {text}")
+    def _refuse(self, body, eqn, error, location):
+        name, text = eqn.primitive.name, str(error).removeprefix(location)
+        text = location + (text if text.startswith(name) else f"{name}: {text}")
         if self.refused is not None:
             self.refused.append((name, text))
             return [body.zeros(v.aval) for v in eqn.outvars]
-        placed = Error(text, error.code, error.primitive or name, error.rule)
-        placed.placed = True
-        raise placed from None
+        located = Error(text, error.code, error.primitive or name, error.rule)
+        located.located = True
+        raise located from None
 
     def results(self, body, eqn):
         if eqn.outvars and all(is_nothing(v.aval) for v in eqn.outvars):

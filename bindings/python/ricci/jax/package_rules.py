@@ -55,17 +55,17 @@ class _Solve:
         self.primitive, self.params = eqn.primitive, eqn.params
         self.ins, self.outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
         self.call = _implementation(eqn)  # which tells `flatten` the tree of the results
-        operator, _, vector, *_ = jax.tree_util.tree_unflatten(self.params["treedef"], self._places())
+        operator, _, vector, *_ = jax.tree_util.tree_unflatten(self.params["treedef"], self._positions())
         self.linear = jax.tree_util.tree_leaves(vector)
         self.moving = {*jax.tree_util.tree_leaves(operator), *self.linear}  # lineax stops the gradient of the others
         self.fixed = [i for i in range(len(self.ins)) if i not in self.linear]
         self.n_solution = self.params["flatten"].get()[0].children()[0].num_leaves
 
-    def _places(self):
+    def _positions(self):
         """For each leaf of the arguments the number of the operand that it is; None for what is static."""
         from equinox.internal._primitive import _missing_dynamic
-        places = iter(range(len(self.ins)))
-        return [next(places) if x is _missing_dynamic else None for x in self.params["static"]]
+        positions = iter(range(len(self.ins)))
+        return [next(positions) if x is _missing_dynamic else None for x in self.params["static"]]
 
     def _given(self, values):
         """The arguments, of the values of the operands."""

@@ -50,8 +50,8 @@ def _below(name, lengths, batch, count):
     if v.kind not in INTEGERS or v.shape != (batch,):
         raise TypeError(f"dot_product_attention: {name} are {v.dtype}{list(v.shape)}; integers of shape ({batch},) are "
                         "expected")
-    places = emit("iota", dtype=v.dtype, shape=(batch, count), dimension=1)
-    return emit("lt", places, emit("broadcast_in_dim", v, shape=(batch, count), broadcast_dimensions=[0]))
+    positions = emit("iota", dtype=v.dtype, shape=(batch, count), dimension=1)
+    return emit("lt", positions, emit("broadcast_in_dim", v, shape=(batch, count), broadcast_dimensions=[0]))
 
 
 def _mask_of(function, mask, kv_lengths, shape):

@@ -50,20 +50,20 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 @public
 def interp(x, xp, fp, left=None, right=None):
     """The values at `x` of the line through the points (xp, fp), xp increasing; outside its ends, or `left`, `right`."""
-    own, places = promoted("interp", x, xp, inexact=True)
+    own, points = promoted("interp", x, xp, inexact=True)
     (values,) = promoted("interp", fp, inexact=True)
-    if places.ndim != 1 or places.shape != values.shape or not places.size:
-        raise ValueError(f"interp: xp and fp have shapes {places.shape} and {values.shape}; vectors of one size are "
+    if points.ndim != 1 or points.shape != values.shape or not points.size:
+        raise ValueError(f"interp: xp and fp have shapes {points.shape} and {values.shape}; vectors of one size are "
                          "expected")
-    i = clip(searchsorted(places, own, side="right"), 1, max(places.size - 1, 1))
+    i = clip(searchsorted(points, own, side="right"), 1, max(points.size - 1, 1))
     before = subtract(i, 1)
-    width = subtract(taken(places, i), taken(places, before))
+    width = subtract(taken(points, i), taken(points, before))
     none = equal(width, 0)
-    part = divide(subtract(own, taken(places, before)), where(none, filled(width, 1), width))
+    part = divide(subtract(own, taken(points, before)), where(none, filled(width, 1), width))
     low, high = taken(values, before), taken(values, i)
     found = where(none, low, emit("add", low, multiply(part, subtract(high, low))))
-    found = where(own < taken(places, 0), taken(values, 0) if left is None else left, found)
-    return where(own > taken(places, -1), taken(values, -1) if right is None else right, found)
+    found = where(own < taken(points, 0), taken(values, 0) if left is None else left, found)
+    return where(own > taken(points, -1), taken(values, -1) if right is None else right, found)
 
 
 @public

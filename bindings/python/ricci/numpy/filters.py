@@ -93,6 +93,6 @@ def kaiser(M, beta):
     (b,) = promoted("kaiser", beta, inexact=True)
     if n <= 1:
         return splat(1, F32, (max(n, 0),))
-    place = subtract(divide(arange(n, dtype=np.float32), (n - 1) / 2), 1)
-    inside = emit("sqrt", emit("max", subtract(1, multiply(place, place)), splat(0, F32, (n,))))
+    position = subtract(divide(arange(n, dtype=np.float32), (n - 1) / 2), 1)
+    inside = emit("sqrt", emit("max", subtract(1, multiply(position, position)), splat(0, F32, (n,))))
     return divide(i0(multiply(b, inside)), i0(b))

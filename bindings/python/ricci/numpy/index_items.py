@@ -21,7 +21,7 @@ def _bool_items(what, dim, shape):
         refuse(what, "how many elements hold in", "use ricci.numpy.where(mask, x, y), which keeps the size")
     if what.shape != tuple(shape[dim:dim + what.ndim]):
         raise IndexError(f"a bool index has shape {what.shape}, the array there {tuple(shape[dim:dim + what.ndim])}")
-    return [Item("array", places, dim + i) for i, places in enumerate(np.nonzero(what))]
+    return [Item("array", positions, dim + i) for i, positions in enumerate(np.nonzero(what))]
 
 
 def _item(what, dim, shape):

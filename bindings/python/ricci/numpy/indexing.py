@@ -76,7 +76,7 @@ def _stacked(indices, shape):
     return emit("stack", *(expanded(i, shape) for i in own), axis=len(shape))
 
 
-class _Places:
+class _Layout:
     """What an index with arrays refers to: the layout of the result, and that of a gather or scatter."""
 
     def __init__(self, x, items):
@@ -134,18 +134,18 @@ def _taken(x, items, mode, fill_value, **hints):
 
 
 def _gathered(x, items, mode, fill_value, unique_indices=False, indices_are_sorted=False):
-    places = _Places(x, items)
-    dims = sorted(places.indices)
-    windows = places.slices
-    rank = len(places.batch)
-    found = emit("gather", x, _stacked([places.indices[d] for d in dims], places.batch),
+    layout = _Layout(x, items)
+    dims = sorted(layout.indices)
+    windows = layout.slices
+    rank = len(layout.batch)
+    found = emit("gather", x, _stacked([layout.indices[d] for d in dims], layout.batch),
                  offset_dims=range(rank, rank + len(windows)), collapsed_slice_dims=dims, start_index_map=dims,
                  slice_sizes=[1 if d in dims else n for d, n in enumerate(x.shape)], mode=mode_of(mode, "clip"),
                  fill_value=fill_value, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices)
-    order = places.order(windows)
+    order = layout.order(windows)
     if order != sorted(order):
         found = emit("transpose", found, permutation=list(np.argsort(order)))
-    shape = places.result_shape()
+    shape = layout.result_shape()
     return found if list(found.shape) == shape else emit("reshape", found, new_sizes=shape)
 
 
@@ -159,18 +159,18 @@ def mode_of(mode, otherwise):
 
 def _scattered(x, items, updates, kind, mode, unique_indices, indices_are_sorted):
     """x with `updates`, of the shape of the result of the index, written or combined there."""
-    places = _Places(x, items)
-    cut = [i for i in places.slices if not _is_full(i, x.shape)]
-    whole = [i for i in places.slices if _is_full(i, x.shape)]
-    shape = (*places.batch, *(len(i.what) for i in cut))
-    indices = {d: _with_trailing(v, len(cut)) for d, v in places.indices.items()}
+    layout = _Layout(x, items)
+    cut = [i for i in layout.slices if not _is_full(i, x.shape)]
+    whole = [i for i in layout.slices if _is_full(i, x.shape)]
+    shape = (*layout.batch, *(len(i.what) for i in cut))
+    indices = {d: _with_trailing(v, len(cut)) for d, v in layout.indices.items()}
     for n, i in enumerate(cut):
         indices[i.dim] = np.asarray(i.what, np.int32).reshape([-1] + [1] * (len(cut) - n - 1))
     dims = sorted(indices)
     if not dims:  # all of x
         return emit(_OF_ALL[kind], x, emit("reshape", updates, new_sizes=x.shape))
-    updates = emit("reshape", updates, new_sizes=[n for _, n in places.result(with_new=False)])
-    order = places.order(cut + whole)
+    updates = emit("reshape", updates, new_sizes=[n for _, n in layout.result(with_new=False)])
+    order = layout.order(cut + whole)
     if order != sorted(order):
         updates = emit("transpose", updates, permutation=order)
     return emit(kind, x, _stacked([indices[d] for d in dims], shape), updates,
@@ -220,7 +220,7 @@ class _Selected:
             return evaluate(lambda: self._changed(kind, own, mode, unique_indices, indices_are_sorted))
         x = value("at", self._x)
         items = parsed(x.shape, self._index)
-        shape = _Places(x, items).result_shape()
+        shape = _Layout(x, items).result_shape()
         own = value("at", values)
         if own.kind != x.kind:
             own = converted(own, x.kind)

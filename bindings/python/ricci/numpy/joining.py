@@ -225,8 +225,8 @@ def roll(a, shift, axis=None):
             continue
         by = _shift(by)
         if isinstance(by, Value):
-            place = remainder(subtract(arange(x.shape[d]), by), x.shape[d])
-            x = taken(x, (slice(None),) * d + (place,))
+            position = remainder(subtract(arange(x.shape[d]), by), x.shape[d])
+            x = taken(x, (slice(None),) * d + (position,))
             continue
         cut = -int(by) % x.shape[d]
         first, second = pieces("roll", x, d, [cut])

@@ -116,12 +116,12 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     columns; `w` are weights of the distances. `full` adds residuals, rank, singular values and rcond."""
     if cov:
         raise ValueError("polyfit: cov is not there")
-    places, values = promoted("polyfit", x, y, inexact=True)
-    if places.ndim != 1 or not places.size or values.ndim not in (1, 2) or values.shape[0] != places.size:
-        raise ValueError(f"polyfit: x and y have shapes {places.shape} and {values.shape}; a vector, and as many rows are "
+    points, values = promoted("polyfit", x, y, inexact=True)
+    if points.ndim != 1 or not points.size or values.ndim not in (1, 2) or values.shape[0] != points.size:
+        raise ValueError(f"polyfit: x and y have shapes {points.shape} and {values.shape}; a vector, and as many rows are "
                          "expected")
-    rcond = places.size * float(np.finfo(places.dtype).eps) if rcond is None else rcond
-    columns = vander(places, _order("polyfit", deg) + 1)
+    rcond = points.size * float(np.finfo(points.dtype).eps) if rcond is None else rcond
+    columns = vander(points, _order("polyfit", deg) + 1)
     if w is not None:
         (own,) = _vectors("polyfit", w)
         columns = multiply(columns, expand_dims(own, 1))

@@ -145,9 +145,9 @@ def broadcast_arrays(*args):
     return [expanded(v, shape) for v in values]
 
 
-def _at_least(name, rank, place):
+def _at_least(name, rank, expand):
     def function(*arys):
-        found = [place(value(name, a)) for a in arys]
+        found = [expand(value(name, a)) for a in arys]
         return found[0] if len(found) == 1 else found
     function.__name__, function.__doc__ = name, f"With at least {rank} dimension{'s' if rank > 1 else ''}."
     return public(function)

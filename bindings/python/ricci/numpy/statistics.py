@@ -113,9 +113,9 @@ def _in_rows(rows, q, method, skips_nan):
     ordered = sort(where(unknown, np.nan, rows), -1)
     known = converted(emit("not", unknown), I32) if skips_nan else filled(converted(unknown, I32), 1)
     last = subtract(converted(total(known, -1, keepdims=True), rows.kind), 1)
-    place = multiply(q, last)
-    floor, ceiling = emit("floor", place), emit("ceil", place)
-    part = subtract(place, floor)
+    position = multiply(q, last)
+    floor, ceiling = emit("floor", position), emit("ceil", position)
+    part = subtract(position, floor)
     low, high = (take_along_axis(ordered, converted(clip(clip(i, None, last), 0, None), I32), -1)
                  for i in (floor, ceiling))
     if method == "linear":

@@ -356,10 +356,10 @@ def categorical(key, logits, axis=-1, shape=None):
     batch = tuple(n for i, n in enumerate(v.shape) if i != d)
     shape = batch if shape is None else shape_of("categorical", shape)
     lead = shape[:len(shape) - len(batch)]
-    place = d + len(lead)
+    dim = d + len(lead)
     whole = [*shape]
-    whole.insert(place, v.shape[d])
-    return argmax(emit("add", gumbel(key, whole, numpy_of(v.kind)), expanded(v, whole)), axis=place)
+    whole.insert(dim, v.shape[d])
+    return argmax(emit("add", gumbel(key, whole, numpy_of(v.kind)), expanded(v, whole)), axis=dim)
 
 
 @public

@@ -170,8 +170,8 @@ def with_captures(made, captured):
         return made.program
     n = len(made.program.params) - len(made.captured)
     b = Builder(made.program.context, made.program.name, [*made.program.params[:n], *(v.type for v in captured)])
-    place = {id(v): b.params[n + i] for i, v in enumerate(captured)}
-    return b.finish(b.inline(made.program, [*b.params[:n], *(place[id(v)] for v in made.captured)]))
+    param_of = {id(v): b.params[n + i] for i, v in enumerate(captured)}
+    return b.finish(b.inline(made.program, [*b.params[:n], *(param_of[id(v)] for v in made.captured)]))
 
 
 def check_differentiable(transformation, types, names):

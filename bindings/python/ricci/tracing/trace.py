@@ -14,7 +14,7 @@ from ..abi.builder import Builder
 from ..abi.context import default_context
 from ..abi.dtypes import KEY, number_of, numpy_of, type_text
 from ..abi.thread_state import state
-from ..abi.user_line import user_place
+from ..abi.user_line import user_location
 from ..calls.executable import Executable
 from ..calls.frames import without_frames
 from ..calls.keys import is_typed_key, to_host
@@ -74,7 +74,7 @@ def number_as(x, dtype):
     if info.min <= x <= info.max:
         return np.asarray(x, info.dtype)
     if number_of_scalar(x) != I32:
-        file, line, _ = user_place()
+        file, line, _ = user_location()
         raise OverflowError(f"{file}:{line}: the integer {x} does not fit {type_text((dtype, ()))}, which holds {info.min} "
                             f"to {info.max}; give it as an array of its own dtype, or convert the other operand")
     return np.asarray(x).astype(info.dtype)
@@ -227,7 +227,7 @@ class Trace:
                                 "(ricci.numpy.stack makes one)")
         values = [self.lift(x) for x in operands]
         numbers = [v.number for v in values]
-        self.builder.at(*user_place())
+        self.builder.at(*user_location())
         if row.results is None:
             types = self.builder.infer(name, numbers, **attributes)
             made = self.builder.emit(name, numbers, len(types), **attributes)
@@ -251,7 +251,7 @@ class Trace:
 
     def inline(self, program, operands):
         """The values of the results of a program, whose equations are appended."""
-        self.builder.at(*user_place())
+        self.builder.at(*user_location())
         made = self.builder.inline(program, [self.lift(x).number for x in operands])
         return [Value(self, v, *t) for v, t in zip(made, program.results)]
 

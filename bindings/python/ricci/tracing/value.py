@@ -8,7 +8,7 @@ import math
 
 from ..abi.dtypes import numpy_of, type_text
 from ..abi.library import Error
-from ..abi.user_line import user_place
+from ..abi.user_line import user_location
 
 class TracingError(Error, TypeError):
     """What a value that is traced cannot do: it has no elements yet."""
@@ -16,7 +16,7 @@ class TracingError(Error, TypeError):
 
 def refuse_foreign(value):
     """Raises for a value that is used outside of its function."""
-    file, line, _ = user_place()
+    file, line, _ = user_location()
     why = "it belongs to another program" if value._trace.is_open else "its function has ended"
     raise TracingError(f"{file}:{line}: {value!r} cannot be used here: {why}; return it from the function that made it, do "
                        "not keep it in a variable outside")
@@ -26,7 +26,7 @@ def refuse_use(value, why):
     """Raises `why`, with the user's line."""
     if not value._trace.is_open:
         refuse_foreign(value)
-    file, line, _ = user_place()
+    file, line, _ = user_location()
     raise TracingError((f"{file}:{line}: " if file else "") + why)
 
 

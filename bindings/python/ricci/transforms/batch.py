@@ -18,11 +18,11 @@ def _axes(in_axes, structure):
 
 def _sliced(types, axes, names, axis_size):
     """(types of the slices, axes counted from the front, -1 for None, the size of the batch)."""
-    found, places, sizes = [], [], {}
+    found, dims, sizes = [], [], {}
     for (kind, shape, weak), axis, name in zip(types, axes, names):
         if axis is None:
             found.append((kind, shape, weak))
-            places.append(-1)
+            dims.append(-1)
             continue
         if not given.is_integer(axis):
             raise given.wrong_type("vmap", f"in_axes of {name}", axis, "an integer or None is")
@@ -31,7 +31,7 @@ def _sliced(types, axes, names, axis_size):
         d = axis % len(shape)
         sizes.setdefault(shape[d], name)
         found.append((kind, shape[:d] + shape[d + 1:], weak))
-        places.append(d)
+        dims.append(d)
     if axis_size is not None:
         sizes.setdefault(given.integer("vmap", "axis_size", axis_size, given.SIZE), "axis_size")
     if len(sizes) > 1:
@@ -39,7 +39,7 @@ def _sliced(types, axes, names, axis_size):
             f"{n} in {name}" for n, name in sizes.items()))
     if not sizes:
         raise ValueError("vmap: no argument is mapped, and axis_size is not given")
-    return found, places, next(iter(sizes))
+    return found, dims, next(iter(sizes))
 
 
 def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule="auto"):
@@ -56,7 +56,7 @@ def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule
         leaves, structure = flatten((arguments, named))
         names = list(map(leaf_name, structure.paths()))
         types = leaf_types("vmap", leaves, names)
-        slices, places, size = _sliced(types, _axes(in_axes, structure), names, axis_size)
+        slices, dims, size = _sliced(types, _axes(in_axes, structure), names, axis_size)
         made = closed("vmap", function, structure, slices, widens=True)
         with given.about("vmap", "out_axes"):
             outs = made.output.spread(out_axes)
@@ -68,6 +68,6 @@ def vmap(function, in_axes=0, out_axes=0, axis_name="", axis_size=None, schedule
                 raise ValueError(f"vmap: out_axes is {axis}; the result{path} has "
                                  f"{given.count(len(shape) + 1, 'dimension')}")
             fronts.append(-1 if axis is None else axis % (len(shape) + 1))
-        program = made.program.vmap(places + [-1] * len(made.captured), fronts, size, schedule, axis_name or "")
+        program = made.program.vmap(dims + [-1] * len(made.captured), fronts, size, schedule, axis_name or "")
         return made.output.build(current().inline(program, made.operands(leaves)))
     return call

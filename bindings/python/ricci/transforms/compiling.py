@@ -62,31 +62,31 @@ class Jitted(native.Caller):
         functools.update_wrapper(self, function, updated=())
         self._function, self._device, self._context = function, device, context
         self._options = static_argnums, static_argnames, donate_argnums, donate_argnames, device, context
-        self._static = self._places("static", static_argnums, static_argnames)
-        self._donated = self._places("donate", donate_argnums, donate_argnames)
+        self._static = self._selected("static", static_argnums, static_argnames)
+        self._donated = self._selected("donate", donate_argnums, donate_argnames)
         both = self._static & self._donated
         if both:
             raise ValueError(f"jit: argument {sorted(both, key=str)[0]} is static and donated")
         self._entries, self._lock = collections.OrderedDict(), threading.Lock()
         self._trees = {}  # by structure and static values: those of the extension
 
-    def _places(self, option, numbers, names):
+    def _selected(self, option, numbers, names):
         """Numbers of positional arguments and names of arguments, each with its other form where it has one."""
         own, others, any_number, any_name = _parameters(self._function)
-        places = set()
+        selected = set()
         for number in _as_tuple(numbers):
             number = given.integer("jit", f"{option}_argnums", number)
             if not -len(own) <= number < (number + 1 if any_number else len(own)):
                 raise ValueError(f"jit: {option}_argnums is {number}; {name_of(self._function)} has "
                                  f"{given.count(len(own), 'positional argument')}")
             number = number + len(own) if number < 0 else number
-            places |= {number, own[number]} if number < len(own) else {number}
+            selected |= {number, own[number]} if number < len(own) else {number}
         for name in _as_tuple(names):
             if not any_name and name not in own + others:
                 raise ValueError(f"jit: {option}_argnames is {name!r}; the arguments of {name_of(self._function)} are "
                                  f"{', '.join(own + others) or 'none'}")
-            places |= {name, own.index(name)} if name in own else {name}
-        return places
+            selected |= {name, own.index(name)} if name in own else {name}
+        return selected
 
     def __reduce__(self):
         """By name where its module has it, as functions are pickled; else its function and options."""
@@ -222,7 +222,7 @@ class Jitted(native.Caller):
 
     def _described(self, structure, static):
         """The nodes of (arguments, keywords), with static values in the places of arguments."""
-        (arguments, named), values = structure.children, {place: [("S", value)] for place, _, value in static}
+        (arguments, named), values = structure.children, {position: [("S", value)] for position, _, value in static}
         return of_call([values.get(i) or described(child) for i, child in enumerate(arguments.children)],
                        {k: values.get(k) or described(child) for k, child in zip(named.data, named.children)})
 

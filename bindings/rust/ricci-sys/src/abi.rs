@@ -1212,19 +1212,18 @@ pub struct ricci_lowering {
     pub source: Option<unsafe extern "C" fn(self_: *mut c_void, op: *const ricci_op, a: *const ricci_source_args) -> *mut ricci_status>,
 }
 
-/// ---- places ----
+/// ---- view maps ----
 ///
-/// An operation with one result that only moves elements may say where those of an operand go. Then the kernel that
-/// computes them stores them there directly: a concatenation of computed pieces, an array that is shifted around its
-/// edges.
+/// An operation with one result that only moves elements may say where those of an operand go: its view map. Then the
+/// kernel that computes the operand stores its elements there directly: the parts of a concatenation, an array that is
+/// shifted around its edges.
 ///
 /// Element x of the operand is in the result if first[d] <= x[d] < limit[d] for each of its dimensions d, and there it
 /// is element y: y[j] = x[from[j]] + shift[j] where from[j] is one of them, shift[j] where from[j] is -1. Each element
-/// of the result is the place of exactly one element of one operand. The law `places` of ricci/check.h checks all of
-/// this.
+/// of the result is exactly one element of one operand. The law `view_maps` of ricci/check.h checks all of this.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct ricci_place {
+pub struct ricci_view_map {
     pub hdr: ricci_hdr,
     /// 0 when the rule is called, which sets it to 1 if it can say
     pub known: u32,
@@ -1291,7 +1290,7 @@ pub struct ricci_prim_def {
     /// of two, are left out.
     pub examples: ricci_str,
     /// Where elements of an operand go (see above); NULL: unknown.
-    pub place: Option<unsafe extern "C" fn(self_: *mut c_void, op: *const ricci_op, operand: u32, out: *mut ricci_place) -> *mut ricci_status>,
+    pub view_map: Option<unsafe extern "C" fn(self_: *mut c_void, op: *const ricci_op, operand: u32, out: *mut ricci_view_map) -> *mut ricci_status>,
     /// `z = vendor.op(x, y): what it computes`: the names of results and operands, then one line for people. A last name
     /// `xs...` means any number. Another number of operands, or of results that abstract_eval gives, is an error that
     /// lists these names. The line refers to attributes as `name`. Empty: no names, and any number.
@@ -1361,8 +1360,8 @@ pub struct ricci_kernel_table {
     pub buffer_size: u32,
     /// of the elements, as the core compiled them
     pub reserved0: u32,
-    /// [n_insts]: the place in the host's source of the equation that each instruction is of (ricci_location_get), 0 where
-    /// it is unknown; NULL: of all. What a kernel computes does not depend on it.
+    /// [n_insts]: the location in the host's source of the equation that each instruction is of (ricci_location_get), 0
+    /// where it is unknown; NULL: of all. What a kernel computes does not depend on it.
     pub locations: *const u64,
 }
 
@@ -1766,7 +1765,7 @@ pub struct ricci_callback {
     pub hdr: ricci_hdr,
     pub self_: *mut c_void,
     /// Any thread, and several at once if several programs run. A status fails the run, whose caller gets it, with the
-    /// place of the operation. NULL: this is only a rule for vmap.
+    /// location of the operation. NULL: this is only a rule for vmap.
     pub call: Option<unsafe extern "C" fn(self_: *mut c_void, call: *const ricci_callback_call) -> *mut ricci_status>,
     /// when the context ends; may be NULL
     pub drop_self: Option<unsafe extern "C" fn(self_: *mut c_void)>,

@@ -87,17 +87,17 @@ impl Error {
     pub(crate) fn here(message: impl Into<String>) -> Error {
         Error::at(std::panic::Location::caller(), message)
     }
-    pub(crate) fn at(place: &std::panic::Location<'_>, message: impl Into<String>) -> Error {
+    pub(crate) fn at(location: &std::panic::Location<'_>, message: impl Into<String>) -> Error {
         Error {
             code: Code::InvalidArgument,
-            message: format!("{}:{}: {}", place.file(), place.line(), message.into()),
+            message: format!("{}:{}: {}", location.file(), location.line(), message.into()),
             primitive: String::new(),
             rule: String::new(),
-            file: place.file().to_string(),
-            line: place.line(),
+            file: location.file().to_string(),
+            line: location.line(),
         }
     }
-    /// What a rule says; the core adds the primitive and the place.
+    /// What a rule says; the core adds the primitive and the location.
     pub(crate) fn refused(message: String) -> Error {
         let (primitive, rule, file) = (String::new(), String::new(), String::new());
         Error { code: Code::InvalidArgument, message, primitive, rule, file, line: 0 }
@@ -119,7 +119,7 @@ impl Error {
         &self.rule
     }
     /// The line of the program's source; `None` if it is unknown.
-    pub fn place(&self) -> Option<(&str, u32)> {
+    pub fn location(&self) -> Option<(&str, u32)> {
         (!self.file.is_empty()).then(|| (self.file.as_str(), self.line))
     }
 }

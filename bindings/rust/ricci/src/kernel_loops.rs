@@ -46,17 +46,17 @@ impl Combiner {
     }
 }
 
-/// A place along a dimension, or the bound of a loop: a number of the kernel of type i64, or one of Rust.
-pub trait Place<'k> {
+/// A position along a dimension, or the bound of a loop: a number of the kernel of type i64, or one of Rust.
+pub trait Position<'k> {
     /// This as a number of the kernel.
     fn on(self, kernel: &'k Kernel) -> Scalar<'k>;
 }
-impl<'k> Place<'k> for Scalar<'k> {
+impl<'k> Position<'k> for Scalar<'k> {
     fn on(self, _: &'k Kernel) -> Scalar<'k> {
         self
     }
 }
-impl<'k> Place<'k> for i64 {
+impl<'k> Position<'k> for i64 {
     fn on(self, kernel: &'k Kernel) -> Scalar<'k> {
         kernel.index(self)
     }
@@ -75,45 +75,45 @@ impl fmt::Debug for KernelArray<'_> {
 }
 
 impl<'k> KernelArray<'k> {
-    /// The element at a place: one number for each dimension. An operand that is computed by other operations is computed
+    /// The element at a position: one number for each dimension. An operand that is computed by other operations is computed
     /// here, where it is loaded once.
-    pub fn load(self, place: &[Scalar<'k>]) -> Scalar<'k> {
-        let (raw, at) = (self.kernel.raw, ids(place));
+    pub fn load(self, position: &[Scalar<'k>]) -> Scalar<'k> {
+        let (raw, at) = (self.kernel.raw, ids(position));
         self.kernel.made(|out| check(unsafe { sys::ricci_kernel_load(raw, self.id, at.as_ptr(), at.len() as u32, out) }))
     }
     /// Element `i` of an array with one dimension.
-    pub fn at(self, i: impl Place<'k>) -> Scalar<'k> {
+    pub fn at(self, i: impl Position<'k>) -> Scalar<'k> {
         self.load(&[i.on(self.kernel)])
     }
     /// Writes an element of a result or of a private array. Each element of a result is written exactly once, unless the
     /// same point of the parallel loops reads it back.
-    pub fn store(self, place: &[Scalar<'k>], x: Scalar<'k>) {
-        let (raw, at) = (self.kernel.raw, ids(place));
+    pub fn store(self, position: &[Scalar<'k>], x: Scalar<'k>) {
+        let (raw, at) = (self.kernel.raw, ids(position));
         self.kernel.done(|| check(unsafe { sys::ricci_kernel_store(raw, self.id, at.as_ptr(), at.len() as u32, x.id) }))
     }
     /// Writes element `i` of an array with one dimension.
-    pub fn set(self, i: impl Place<'k>, x: Scalar<'k>) {
+    pub fn set(self, i: impl Position<'k>, x: Scalar<'k>) {
         self.store(&[i.on(self.kernel)], x)
     }
     /// An element becomes it combined with `x`, by `Add`, `Mul`, `Max` or `Min`. For lowerings of the kind
     /// [`Rule::Updates`](crate::plugin::Rule::Updates): several points may combine into one element, in an order that
     /// depends on shapes alone.
-    pub fn combine(self, place: &[Scalar<'k>], by: Combiner, x: Scalar<'k>) {
-        let at = ids(place);
+    pub fn combine(self, position: &[Scalar<'k>], by: Combiner, x: Scalar<'k>) {
+        let at = ids(position);
         self.kernel.done(|| {
             check(unsafe {
                 sys::ricci_kernel_combine(self.kernel.raw, self.id, at.as_ptr(), at.len() as u32, by.number(), x.id)
             })
         })
     }
-    /// The part at `place` along dimension `axis`, which goes. It shares its elements with this array.
-    pub fn part(self, axis: u32, place: impl Place<'k>) -> KernelArray<'k> {
-        let at = place.on(self.kernel);
+    /// The part at `position` along dimension `axis`, which goes. It shares its elements with this array.
+    pub fn part(self, axis: u32, position: impl Position<'k>) -> KernelArray<'k> {
+        let at = position.on(self.kernel);
         self.kernel.array(|out| check(unsafe { sys::ricci_kernel_view(self.kernel.raw, self.id, axis, at.id, out) }))
     }
-    /// The part at a place along the first dimensions, which go: one system of a batch.
-    pub fn within(self, place: &[Scalar<'k>]) -> KernelArray<'k> {
-        place.iter().fold(self, |a, i| a.part(0, *i))
+    /// The part at a position along the first dimensions, which go: one system of a batch.
+    pub fn within(self, position: &[Scalar<'k>]) -> KernelArray<'k> {
+        position.iter().fold(self, |a, i| a.part(0, *i))
     }
     /// All elements of this, a result or private array, become those of `from`.
     pub fn copy(self, from: KernelArray<'k>) {
@@ -139,9 +139,9 @@ impl Kernel {
         assert!(id != 0, "the operation has no operand {}", i);
         KernelArray { kernel: self, id }
     }
-    /// The element of operand `i` at a place: one number for each of its dimensions.
-    pub fn load<'k>(&'k self, i: usize, place: &[Scalar<'k>]) -> Scalar<'k> {
-        self.operand(i).load(place)
+    /// The element of operand `i` at a position: one number for each of its dimensions.
+    pub fn load<'k>(&'k self, i: usize, position: &[Scalar<'k>]) -> Scalar<'k> {
+        self.operand(i).load(position)
     }
     /// Result `i`.
     pub fn result(&self, i: usize) -> KernelArray<'_> {
@@ -170,18 +170,18 @@ impl Kernel {
         body();
         self.done(|| check(unsafe { sys::ricci_kernel_end(self.raw) }))
     }
-    /// `body` once for each place in a box of these sizes, in any order and at once. Without sizes it is just the body.
+    /// `body` once for each position in a box of these sizes, in any order and at once. Without sizes it is just the body.
     pub fn parallel<'k>(&'k self, sizes: &[i64], body: impl FnOnce(&[Scalar<'k>])) {
         if sizes.is_empty() {
             return body(&[]);
         }
         let mut at = vec![0; sizes.len()];
         self.done(|| check(unsafe { sys::ricci_kernel_parallel(self.raw, sizes.as_ptr(), sizes.len() as u32, at.as_mut_ptr()) }));
-        let place: Vec<_> = at.into_iter().map(|id| self.scalar(id)).collect();
-        self.block(|| Ok(()), || body(&place))
+        let position: Vec<_> = at.into_iter().map(|id| self.scalar(id)).collect();
+        self.block(|| Ok(()), || body(&position))
     }
-    /// `body` for each place from `low` to `high` - 1, in order.
-    pub fn for_each<'k>(&'k self, low: impl Place<'k>, high: impl Place<'k>, body: impl FnOnce(Scalar<'k>)) {
+    /// `body` for each position from `low` to `high` - 1, in order.
+    pub fn for_each<'k>(&'k self, low: impl Position<'k>, high: impl Position<'k>, body: impl FnOnce(Scalar<'k>)) {
         let (low, high) = (low.on(self), high.on(self));
         let i = self.made(|out| check(unsafe { sys::ricci_kernel_for(self.raw, low.id, high.id, out) }));
         self.block(|| Ok(()), || body(i))
@@ -206,7 +206,7 @@ impl Kernel {
     }
     /// What `term(i)` is for i from `low` to `high` - 1, combined in an order that depends on sizes alone.
     pub fn reduce<'k>(
-        &'k self, by: Combiner, low: impl Place<'k>, high: impl Place<'k>, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>,
+        &'k self, by: Combiner, low: impl Position<'k>, high: impl Position<'k>, term: impl FnOnce(Scalar<'k>) -> Scalar<'k>,
     ) -> Scalar<'k> {
         let (low, high) = (low.on(self), high.on(self));
         let i = self.made(|out| check(unsafe { sys::ricci_kernel_reduce(self.raw, by.number(), low.id, high.id, out) }));
@@ -247,7 +247,7 @@ impl Kernel {
         assert_eq!(given.len(), states, "scan: `{}` gives another number of states than `identity` has", what);
         ids(&given)
     }
-    /// Wherever this is reached, the flag must hold; else the run fails as `code` with this message and the place of the
+    /// Wherever this is reached, the flag must hold; else the run fails as `code` with this message and the location of the
     /// operation. What follows runs all the same, so it must stay within bounds. For rows with
     /// [`Rule::MayFail`](crate::plugin::Rule::MayFail).
     pub fn require<'k>(&'k self, flag: Scalar<'k>, code: Code, message: &str) {

@@ -18,7 +18,7 @@
 //! does as a [`Program`], which can be transformed, printed and compiled. Handles are reference counted and released by
 //! `Drop`; those that many threads may use at once are `Send` and `Sync`.
 //!
-//! Operations on values do not return a `Result`: the first mistake of a trace is kept, with the place of its call, and
+//! Operations on values do not return a `Result`: the first mistake of a trace is kept, with the location of its call, and
 //! `trace` returns it.
 #![deny(missing_docs, missing_debug_implementations)]
 

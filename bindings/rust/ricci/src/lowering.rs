@@ -1,8 +1,8 @@
 //! What lowerings write: numbers of a kernel. `kernel_loops` has its arrays and loops.
 //!
 //! [`Primitive::scalar`](crate::plugin::Primitive::scalar) says how one element of the results follows from the
-//! elements of the operands at the same place, [`Primitive::index`](crate::plugin::Primitive::index) how it follows from
-//! its place. Both are inlined into whatever reads the element, so a primitive becomes part of the kernels around it.
+//! elements of the operands at the same position, [`Primitive::index`](crate::plugin::Primitive::index) how it follows from
+//! its position. Both are inlined into whatever reads the element, so a primitive becomes part of the kernels around it.
 use crate::array::{element_bytes, narrow_in_two_steps};
 use crate::context::Context;
 use crate::error::{check, Error, Result};
@@ -102,7 +102,7 @@ impl Kernel {
             self.error.borrow_mut().get_or_insert(e);
         }
     }
-    /// A place along a dimension.
+    /// A position along a dimension.
     pub fn index(&self, i: i64) -> Scalar<'_> {
         self.made(|id| check(unsafe { sys::ricci_kernel_const_index(self.raw, i, id) }))
     }

@@ -58,7 +58,7 @@ unsafe extern "C" fn scalar(
 }
 
 unsafe extern "C" fn index(
-    self_: *mut c_void, k: *mut sys::ricci_kernel_builder, op: *const sys::ricci_op, result: u32, place: *const sys::ricci_sval,
+    self_: *mut c_void, k: *mut sys::ricci_kernel_builder, op: *const sys::ricci_op, result: u32, position: *const sys::ricci_sval,
     out: *mut sys::ricci_sval,
 ) -> Status {
     let (lowering, call) = called(self_, op, "index");
@@ -66,8 +66,8 @@ unsafe extern "C" fn index(
         let context = call.context();
         let rank = context.type_of(lent(call.op.out_types, call.op.n_out)[result as usize])?.dims.len();
         let kernel = Kernel::borrowed(k, context);
-        let place: Vec<_> = lent(place, rank as u32).iter().map(|id| kernel.scalar(*id)).collect();
-        let element = lowering.index(&kernel, result as usize, &place, &call.attributes());
+        let position: Vec<_> = lent(position, rank as u32).iter().map(|id| kernel.scalar(*id)).collect();
+        let element = lowering.index(&kernel, result as usize, &position, &call.attributes());
         *out = kernel.ids(&[element])?[0];
         Ok(())
     })

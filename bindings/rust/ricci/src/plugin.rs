@@ -10,9 +10,9 @@ use crate::context::Context;
 use crate::error::{check, Result};
 pub use crate::held_programs::{Dce, PartialEval};
 pub use crate::host_library::{LibraryCall, LibraryPlan};
-pub use crate::kernel_loops::{Combiner, KernelArray, Place};
+pub use crate::kernel_loops::{Combiner, KernelArray, Position};
 pub use crate::lowering::{Kernel, Scalar, ScalarOperand};
-pub use crate::primitive::{Batch, Jvp, Placed, Primitive, Rule, Transpose};
+pub use crate::primitive::{Batch, Jvp, Primitive, Rule, Transpose, ViewMap};
 pub use crate::row_lowerings::{Lowering, LoweringKind};
 use crate::row_lowerings::{self, HeldLowering};
 use crate::rules::{self, Held};
@@ -36,7 +36,7 @@ fn set_rule(def: &mut sys::ricci_prim_def, rule: Rule) {
         Rule::PartialEval => def.partial_eval = Some(rules::partial_eval),
         Rule::Dce => def.dce = Some(rules::dce),
         Rule::SavesInside => def.hdr.flags |= sys::RICCI_PRIM_SAVES_INSIDE,
-        Rule::Place => def.place = Some(rules::place),
+        Rule::ViewMap => def.view_map = Some(rules::view_map),
         Rule::Simplify => def.simplify = Some(rules::simplify),
         Rule::Factors => def.factors_of = Some(rules::factors),
         Rule::ReadsOnce => def.hdr.flags |= sys::RICCI_PRIM_READS_ONCE,

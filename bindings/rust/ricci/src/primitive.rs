@@ -59,13 +59,13 @@ impl Batch<'_> {
     }
 }
 
-/// Where elements of an operand go: what a rule [`Primitive::place`] gives.
+/// Where elements of an operand go: what a rule [`Primitive::view_map`] gives.
 ///
 /// Element x of the operand is in the result if `first[d] <= x[d] < limit[d]` for each of its dimensions d, and there it
 /// is element y with `y[j] = x[from[j]] + shift[j]`, or `shift[j]` where `from[j]` is `None`. Each element of the result
-/// is the place of exactly one element of one operand.
+/// is exactly one element of one operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct ViewMap {
     /// For each dimension of the operand.
     pub first: Vec<i64>,
     /// For each dimension of the operand.
@@ -75,11 +75,11 @@ pub struct Placed {
     /// For each dimension of the result.
     pub shift: Vec<i64>,
 }
-impl Placed {
+impl ViewMap {
     /// All elements of an operand of type `t`, moved by as much along each dimension.
-    pub fn moved(t: &Type, shift: &[i64]) -> Placed {
+    pub fn moved(t: &Type, shift: &[i64]) -> ViewMap {
         let rank = t.dims.len();
-        Placed { first: vec![0; rank], limit: t.dims.clone(), from: (0..rank).map(Some).collect(), shift: shift.to_vec() }
+        ViewMap { first: vec![0; rank], limit: t.dims.clone(), from: (0..rank).map(Some).collect(), shift: shift.to_vec() }
     }
 }
 
@@ -124,8 +124,8 @@ pub enum Rule {
     Factors,
     /// [`Primitive::simplify`].
     Simplify,
-    /// [`Primitive::place`].
-    Place,
+    /// [`Primitive::view_map`].
+    ViewMap,
     /// A run of it may fail, by [`Kernel::require`]: it is never moved to where it would run more often.
     MayFail,
 }
@@ -168,8 +168,8 @@ pub trait Primitive: Send + Sync + 'static {
     }
     /// Where the elements of an operand go, of an operation with one result that only moves elements; `None` if this
     /// cannot say. The kernel that computes the operand then stores them there.
-    fn place(&self, operation: &Operation<'_>, operand: usize) -> Option<Placed> {
-        unwritten("place", (operation, operand))
+    fn view_map(&self, operation: &Operation<'_>, operand: usize) -> Option<ViewMap> {
+        unwritten("view_map", (operation, operand))
     }
     /// Something simpler that is equal bit for bit, but for the sign of zero; `None` if there is nothing.
     fn simplify(&self, operands: &[Value], attributes: &Attributes<'_>) -> Result<Option<Vec<Value>>> {
@@ -223,13 +223,13 @@ pub trait Primitive: Send + Sync + 'static {
     fn dce(&self, given: &Dce<'_>, attributes: &Attributes<'_>) -> Result<Vec<Option<Value>>> {
         unwritten("dce", (given, attributes))
     }
-    /// One element of each result, from the elements of the operands at the same place.
+    /// One element of each result, from the elements of the operands at the same position.
     fn scalar<'k>(&self, kernel: &'k Kernel, operands: &[Scalar<'k>], attributes: &Attributes<'_>) -> Vec<Scalar<'k>> {
         unwritten("scalar", (kernel, operands, attributes))
     }
-    /// The element of a result at a place, one number for each of its dimensions.
-    fn index<'k>(&self, kernel: &'k Kernel, result: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
-        unwritten("index", (kernel, result, place, attributes))
+    /// The element of a result at a position, one number for each of its dimensions.
+    fn index<'k>(&self, kernel: &'k Kernel, result: usize, position: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
+        unwritten("index", (kernel, result, position, attributes))
     }
     /// Loops that fill the results. `Err` says what is wrong with the operation.
     fn loops(&self, kernel: &Kernel, attributes: &Attributes<'_>) -> std::result::Result<(), String> {

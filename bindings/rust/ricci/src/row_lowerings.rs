@@ -14,9 +14,9 @@ use std::sync::Arc;
 pub enum LoweringKind {
     /// [`Lowering::decompose`]: other operations.
     Decompose,
-    /// [`Lowering::scalar`]: one element from the elements at the same place.
+    /// [`Lowering::scalar`]: one element from the elements at the same position.
     Scalar,
-    /// [`Lowering::index`]: one element from its place.
+    /// [`Lowering::index`]: one element from its position.
     Index,
     /// [`Lowering::loops`].
     Loops,
@@ -85,8 +85,8 @@ pub trait Lowering: Send + Sync + 'static {
         unwritten("scalar", (kernel, operands, attributes))
     }
     /// As [`Primitive::index`](crate::plugin::Primitive::index).
-    fn index<'k>(&self, kernel: &'k Kernel, result: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
-        unwritten("index", (kernel, result, place, attributes))
+    fn index<'k>(&self, kernel: &'k Kernel, result: usize, position: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
+        unwritten("index", (kernel, result, position, attributes))
     }
     /// As [`Primitive::loops`](crate::plugin::Primitive::loops).
     fn loops(&self, kernel: &Kernel, attributes: &Attributes<'_>) -> std::result::Result<(), String> {
@@ -131,8 +131,8 @@ impl Lowering for OfRow {
     fn scalar<'k>(&self, kernel: &'k Kernel, operands: &[Scalar<'k>], attributes: &Attributes<'_>) -> Vec<Scalar<'k>> {
         self.row.scalar(kernel, operands, attributes)
     }
-    fn index<'k>(&self, kernel: &'k Kernel, result: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
-        self.row.index(kernel, result, place, attributes)
+    fn index<'k>(&self, kernel: &'k Kernel, result: usize, position: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
+        self.row.index(kernel, result, position, attributes)
     }
     fn loops(&self, kernel: &Kernel, attributes: &Attributes<'_>) -> std::result::Result<(), String> {
         self.row.loops(kernel, attributes)

@@ -109,28 +109,28 @@ pub(crate) unsafe extern "C" fn simplify(
     })
 }
 
-pub(crate) unsafe extern "C" fn place(
-    self_: *mut c_void, op: *const sys::ricci_op, operand: u32, out: *mut sys::ricci_place,
+pub(crate) unsafe extern "C" fn view_map(
+    self_: *mut c_void, op: *const sys::ricci_op, operand: u32, out: *mut sys::ricci_view_map,
 ) -> Status {
-    let (row, call) = called(self_, op, "place");
+    let (row, call) = called(self_, op, "view_map");
     call.guarded(|| {
         let (operation, operand, out) = (Operation::of(call.op)?, operand as usize, &mut *out);
-        let placed = match row.place(&operation, operand) {
-            Some(placed) => placed,
+        let map = match row.view_map(&operation, operand) {
+            Some(map) => map,
             None => return Ok(()),
         };
         let rank = |types: &[Type], i: usize| types[i].dims.len() as u32;
         let (from_rank, to_rank) = (rank(&operation.operands, operand), rank(&operation.results, 0));
-        call.counted("first places", &placed.first, from_rank)?;
-        call.counted("limits of places", &placed.limit, from_rank)?;
-        call.counted("dimensions that places come from", &placed.from, to_rank)?;
-        call.counted("shifts of places", &placed.shift, to_rank)?;
+        call.counted("first elements", &map.first, from_rank)?;
+        call.counted("limits", &map.limit, from_rank)?;
+        call.counted("dimensions of the operand", &map.from, to_rank)?;
+        call.counted("shifts", &map.shift, to_rank)?;
         let write = |from: &[i64], to: *mut i64| ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
-        let from: Vec<i64> = placed.from.iter().map(|d| d.map_or(-1, |d| i64::try_from(d).unwrap_or(i64::MAX))).collect();
-        write(&placed.first, out.first);
-        write(&placed.limit, out.limit);
+        let from: Vec<i64> = map.from.iter().map(|d| d.map_or(-1, |d| i64::try_from(d).unwrap_or(i64::MAX))).collect();
+        write(&map.first, out.first);
+        write(&map.limit, out.limit);
         write(&from, out.from);
-        write(&placed.shift, out.shift);
+        write(&map.shift, out.shift);
         out.known = 1;
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! Programs under construction, and the values in them.
 //!
 //! Operations on values return values, not results, so that formulas can be read: the first mistake of a trace is kept,
-//! with the place of its call (`#[track_caller]`), and `trace` returns it. Values belong to one trace and one thread
+//! with the location of its call (`#[track_caller]`), and `trace` returns it. Values belong to one trace and one thread
 //! (`Rc`); contexts, programs, executables and arrays are `Send` and `Sync`, as the contract of the C ABI says.
 use crate::attribute::Attribute;
 use crate::context::Context;
@@ -166,8 +166,8 @@ impl Builder {
         self.captured.borrow_mut().push((v.clone(), id));
         Ok(id)
     }
-    // The equations of a rule keep the place of the operation that it is for.
-    fn place(&self, at: &Location<'_>) {
+    // The equations of a rule keep the location of the operation that it is for.
+    fn set_location(&self, at: &Location<'_>) {
         if self.is_lent {
             return;
         }
@@ -201,7 +201,7 @@ impl Builder {
         let slots: Vec<Vec<*mut sys::ricci_program>> = attributes.iter().map(Attribute::slots).collect();
         let attrs: Vec<sys::ricci_attr> = attributes.iter().zip(&slots).map(|(a, s)| a.raw(s)).collect();
         let mut out = vec![0; results];
-        self.place(at);
+        self.set_location(at);
         check(unsafe {
             sys::ricci_builder_emit(
                 self.raw.get(), prim, attrs.as_ptr(), attrs.len() as u32, ids.as_ptr(), ids.len() as u32,
@@ -218,7 +218,7 @@ impl Builder {
             return Err(Error::at(at, "a value is used after its trace has ended"));
         }
         let ids = self.owned(at, operands)?;
-        self.place(at);
+        self.set_location(at);
         let mut out = vec![0; f.results().len()];
         check(unsafe {
             sys::ricci_builder_inline(

@@ -7,7 +7,7 @@ fn mistakes_name_the_primitive_and_the_line() -> Result<()> {
     let line = line!() + 1;
     let e = ctx.trace("f", (F32.shape(&[2]), I32.shape(&[2])), |(x, y)| (x * y).sum().sin()).unwrap_err();
     assert_eq!((e.code(), e.primitive()), (Code::InvalidArgument, "mul"));
-    assert_eq!(e.place().map(|(file, line)| (file.ends_with("mistakes.rs"), line)), Some((true, line)));
+    assert_eq!(e.location().map(|(file, line)| (file.ends_with("mistakes.rs"), line)), Some((true, line)));
     assert!(e.message().contains("f32[2]") && e.message().contains("i32[2]"), "{}", e);
 
     let e = ctx.trace("f", (F32.shape(&[2]), F32.shape(&[3])), |(x, y)| x + y).unwrap_err();
@@ -58,13 +58,13 @@ fn the_first_mistake_is_what_is_told() -> Result<()> {
         let n = z.dims()[0]; // of nothing
         z * n as f64
     });
-    assert_eq!(e.unwrap_err().place().map(|p| p.1), Some(line));
+    assert_eq!(e.unwrap_err().location().map(|p| p.1), Some(line));
     let line = line!() + 2;
     let e = ctx.trace("f", F32.shape(&[]), |x| {
         scan(&vec![x.clone(), x.clone()], &(), Some(2), |c: Vec<Value>, ()| (vec![c[0].clone()], ())).0
     });
     let e = e.unwrap_err();
     assert!(e.message().contains("scan: the carry of the body has 1 values, not 2"), "{}", e);
-    assert_eq!(e.place().map(|p| p.1), Some(line));
+    assert_eq!(e.location().map(|p| p.1), Some(line));
     Ok(())
 }

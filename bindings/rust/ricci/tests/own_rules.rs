@@ -82,9 +82,9 @@ impl Primitive for Turned {
         let turned = given.operands[0].emit("rev", &[Attribute::ints("dimensions", &[1 - batch as i64])], &[], 1);
         vec![(&turned[0] * attributes.float("factor"), Some(batch))]
     }
-    fn index<'k>(&self, k: &'k Kernel, _: usize, place: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
+    fn index<'k>(&self, k: &'k Kernel, _: usize, position: &[Scalar<'k>], attributes: &Attributes<'_>) -> Scalar<'k> {
         let last = k.operand_type(0).dims[0] - 1;
-        k.load(0, &[k.index(last) - place[0]]) * attributes.float("factor")
+        k.load(0, &[k.index(last) - position[0]]) * attributes.float("factor")
     }
 }
 

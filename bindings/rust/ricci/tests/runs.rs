@@ -125,6 +125,6 @@ fn the_operation_that_makes_a_nan_is_named() -> Result<()> {
     let e = f.check_finite(&[&ctx.array(&[2.0f32, 0.5], &[2])?]).unwrap_err();
     assert_eq!(e.code(), Code::OutOfRange);
     assert_eq!(e.primitive(), "log");
-    assert!(e.place().unwrap().0.ends_with("runs.rs"));
+    assert!(e.location().unwrap().0.ends_with("runs.rs"));
     Ok(())
 }

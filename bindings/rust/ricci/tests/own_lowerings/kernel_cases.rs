@@ -59,8 +59,8 @@ fn scans_and_reductions() -> Result<()> {
 /// Adds each element of operand 1 to the element of operand 0 whose number operand 2 is.
 fn added(k: &Kernel) -> Outcome {
     k.parallel(&k.operand_type(1).dims, |at| {
-        let place = k.operand(2).load(at).astype(I64);
-        k.result(0).combine(&[place], Combiner::Add, k.operand(1).load(at));
+        let position = k.operand(2).load(at).astype(I64);
+        k.result(0).combine(&[position], Combiner::Add, k.operand(1).load(at));
     });
     Ok(())
 }
@@ -121,7 +121,7 @@ fn what_is_required_fails_the_run() -> Result<()> {
 
 // ---- misuse ----
 #[test]
-fn a_place_of_another_rank_is_refused() {
+fn a_position_of_another_rank_is_refused() {
     let e = failure(rows!(|k| {
         k.for_each(0, 4, |i| k.result(0).store(&[i, i], k.operand(0).at(i)));
         Ok(())

@@ -1,6 +1,6 @@
 //! Lowerings for rows of other plugins, and places: which operations they take, and what their misuse says.
 use crate::small_row::expect_words;
-use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Placed, Primitive, Rule, Scalar};
+use ricci::plugin::{Attributes, Kernel, LibraryPlan, Lowering, LoweringKind, Operation, Primitive, Rule, Scalar, ViewMap};
 use ricci::{Attribute, Context, DType, Error, Result, Type, Value, F32, F64};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -141,33 +141,33 @@ impl Primitive for Joined {
         Ok(vec![x[0].dtype.shape(&[x[0].dims[0] + x[1].dims[0]])])
     }
     fn rules(&self) -> &[Rule] {
-        &[Rule::Decompose, Rule::Place]
+        &[Rule::Decompose, Rule::ViewMap]
     }
     fn decompose(&self, x: &[Value], _: &Attributes<'_>) -> Vec<Value> {
         x[0].emit("concatenate", &[Attribute::int("dimension", 0)], &[&x[1]], 1)
     }
-    fn place(&self, operation: &Operation<'_>, operand: usize) -> Option<Placed> {
+    fn view_map(&self, operation: &Operation<'_>, operand: usize) -> Option<ViewMap> {
         let shift = if operand == 0 { vec![0] } else { vec![operation.operands[0].dims[0]] };
         let shift = self.shifted.clone().filter(|_| operand == 1).unwrap_or(shift);
-        Some(Placed::moved(&operation.operands[operand], &shift))
+        Some(ViewMap::moved(&operation.operands[operand], &shift))
     }
 }
 #[test]
-fn elements_go_to_their_places() -> Result<()> {
+fn elements_go_where_the_view_map_says() -> Result<()> {
     let mut ctx = Context::new()?;
     unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: None })])? };
     ctx.check_primitive("test.joined")
 }
 #[test]
-fn places_are_checked() -> Result<()> {
+fn view_maps_are_checked() -> Result<()> {
     let mut ctx = Context::new()?;
     unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: Some(vec![2]) })])? };
     let e = ctx.check_primitive("test.joined").unwrap_err();
-    expect_words(&e, &["law places: test.joined `place` of operand 1: its element 0 is not element 2 of the result"]);
+    expect_words(&e, &["law view_maps: test.joined `view_map` of operand 1: its element 0 is not element 2 of the result"]);
     let mut ctx = Context::new()?;
     unsafe { ctx.add_primitives("joined", || vec![Box::new(Joined { shifted: Some(vec![3, 0]) })])? };
     let e = ctx.check_primitive("test.joined").unwrap_err();
-    expect_words(&e, &["test.joined: ", "rule place of plugin joined: gives 2 shifts of places, not 1"]);
+    expect_words(&e, &["test.joined: ", "rule view_map of plugin joined: gives 2 shifts, not 1"]);
     Ok(())
 }
 

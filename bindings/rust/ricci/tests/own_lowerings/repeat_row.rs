@@ -82,8 +82,8 @@ impl Primitive for Repeat {
         let order = [first, last].concat();
         let types: Vec<Type> = order.iter().map(|i| both.params()[*i].clone()).collect();
         let body = body.context().trace("body", types, |x| {
-            let place = |i| order.iter().position(|o| *o == i).expect("a place of its own");
-            both.call(&(0..order.len()).map(|i| &x[place(i)]).collect::<Vec<_>>())
+            let position = |i| order.iter().position(|o| *o == i).expect("a place of its own");
+            both.call(&(0..order.len()).map(|i| &x[position(i)]).collect::<Vec<_>>())
         })?;
         let all: Vec<Value> = given.primals.iter().cloned().chain(tangents.iter().map(|i| given.tangent(*i))).collect();
         let mut results = emitted(a.int("n"), &body, &order.iter().map(|i| all[*i].clone()).collect::<Vec<_>>());

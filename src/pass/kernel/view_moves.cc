@@ -1,4 +1,4 @@
-#include "pass/kernel/places.h"
+#include "pass/kernel/view_moves.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace ricci { inline namespace v0 { namespace pass {
 namespace {
 
-constexpr size_t kMaxMoves = 64;   // into one array; they bound the time to compile
-constexpr size_t kMaxPlaces = 16;  // of one value; overlaps are searched for in all pairs
+constexpr size_t kMaxMoves = 64;  // into one array; they bound the time to compile
+constexpr size_t kMaxMaps = 16;   // of one value; overlaps are searched for in all pairs
 
 absl::StatusOr<bool> Follow(const ir::Program& f, const ir::Equation& eqn,
                             const base::HashMap<ir::ValueId, Moves>& known, Moves& out) {
@@ -18,19 +18,19 @@ absl::StatusOr<bool> Follow(const ir::Program& f, const ir::Equation& eqn,
   const trace::Op op(f, eqn);
   for (uint32_t i = 0; i < eqn.operands.size(); ++i) {
     const ir::ValueId v = eqn.operands[i];
-    const absl::StatusOr<std::optional<prim::Place>> told = prim::PlaceOf(registry, *op.get(), i);
+    const absl::StatusOr<std::optional<prim::ViewMap>> told = prim::ViewMapOf(registry, *op.get(), i);
     if (!told.ok()) return transform::AtEquation(told.status(), f, eqn, "fuse");
-    const std::optional<prim::Place>& place = *told;
-    if (!place || f.type(v).rank() == 0 || f.constant(v) != nullptr) return false;
+    const std::optional<prim::ViewMap>& map = *told;
+    if (!map || f.type(v).rank() == 0 || f.constant(v) != nullptr) return false;
     const auto before = known.find(v);
     if (before == known.end()) {
-      out.push_back({v, *place});
+      out.push_back({v, *map});
     } else {
-      for (const Moved& m : before->second) out.push_back({m.source, prim::Then(m.place, *place)});
+      for (const Moved& m : before->second) out.push_back({m.source, prim::Then(m.map, *map)});
     }
     if (out.size() > kMaxMoves) return false;
   }
-  std::erase_if(out, [](const Moved& m) { return m.place.elements() == 0; });
+  std::erase_if(out, [](const Moved& m) { return m.map.elements() == 0; });
   return true;
 }
 
@@ -50,25 +50,25 @@ absl::StatusOr<std::vector<Moves>> MovesOf(const ir::Program& f, std::span<const
   return out;
 }
 
-std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves) {
-  std::map<ir::ValueId, std::vector<prim::Place>> out;
-  for (const Moved& m : moves) out[m.source].push_back(m.place);
+std::map<ir::ValueId, std::vector<prim::ViewMap>> BySource(const Moves& moves) {
+  std::map<ir::ValueId, std::vector<prim::ViewMap>> out;
+  for (const Moved& m : moves) out[m.source].push_back(m.map);
   return out;
 }
 
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements) {
   for (const Moved& m : moves) {
     const auto last = static_cast<int64_t>(f.type(m.source).rank()) - 1;
-    if (m.place.from.empty() || m.place.from.back() != last) return false;  // adjacent elements stay adjacent
-    elements -= m.place.elements();
+    if (m.map.from.empty() || m.map.from.back() != last) return false;  // adjacent elements stay adjacent
+    elements -= m.map.elements();
   }
-  for (const auto& [v, places] : BySource(moves)) {
+  for (const auto& [v, maps] : BySource(moves)) {
     int64_t left = f.type(v).elements;
-    if (places.size() > kMaxPlaces) return false;
-    for (size_t i = 0; i < places.size(); ++i) {
-      left -= places[i].elements();
+    if (maps.size() > kMaxMaps) return false;
+    for (size_t i = 0; i < maps.size(); ++i) {
+      left -= maps[i].elements();
       for (size_t j = 0; j < i; ++j) {
-        if (prim::Overlap(places[i], places[j])) return false;
+        if (prim::Overlap(maps[i], maps[j])) return false;
       }
     }
     if (left != 0) return false;

@@ -1,22 +1,22 @@
 // Where results of a kernel are stored, from the views that read them: what is only moved afterwards is stored directly
-// at its place.
+// where it goes.
 //
 // Without this, each neighbour of a lattice's cell would compute what it reads, or more would be stored. With it,
 // populations that stream to their neighbours are read once and written once per step.
-#ifndef RICCI_PASS_PLACES_H_
-#define RICCI_PASS_PLACES_H_
+#ifndef RICCI_PASS_VIEW_MOVES_H_
+#define RICCI_PASS_VIEW_MOVES_H_
 #include <map>
 #include <vector>
 
 #include "ir/program.h"
-#include "prim/place.h"
+#include "prim/view_map.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 
-// Elements of value `source` and their place in another value.
+// Elements of value `source` and where they are in another value.
 struct Moved {
   ir::ValueId source;
-  prim::Place place;
+  prim::ViewMap map;
 };
 using Moves = std::vector<Moved>;
 
@@ -24,10 +24,10 @@ using Moves = std::vector<Moved>;
 // one of the rows does not say it, or if there are too many.
 absl::StatusOr<std::vector<Moves>> MovesOf(const ir::Program& f, std::span<const uint32_t> views);
 
-// The places of each value.
-std::map<ir::ValueId, std::vector<prim::Place>> BySource(const Moves& moves);
+// The maps of each value.
+std::map<ir::ValueId, std::vector<prim::ViewMap>> BySource(const Moves& moves);
 
-// Do these moves fill an array of `elements` elements with whole values, each of whose elements has one place there?
+// Do these moves fill an array of `elements` elements with whole values, each of whose elements is there once?
 // Then each value can be stored as soon as it is computed. The last dimension stays the last, so adjacent elements stay
 // adjacent.
 bool AreStored(const ir::Program& f, const Moves& moves, int64_t elements);

@@ -1,4 +1,4 @@
-#include "cpu/kernel/looks.h"
+#include "cpu/kernel/polls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,16 +13,16 @@ using codegen::TripsOf;
 
 struct Loop {
   uint32_t every = 0;
-  double work = 0;  // between its last look and its end
+  double work = 0;  // between its last poll and its end
 };
 
 uint32_t TripsOfWork(double body) {
-  return static_cast<uint32_t>(std::clamp(std::floor(kLookWork / body), 1.0, kLookTrips));
+  return static_cast<uint32_t>(std::clamp(std::floor(kPollWork / body), 1.0, kPollTrips));
 }
 
 // A loop whose trips do `body` each; without a value, the number of trips is not known.
 Loop LoopOf(std::optional<double> trips, double body, double most_trips) {
-  if (trips && *trips <= most_trips && *trips * body <= kLookWork) return {0, *trips * body};
+  if (trips && *trips <= most_trips && *trips * body <= kPollWork) return {0, *trips * body};
   const uint32_t every = TripsOfWork(body);
   return {every, trips ? 1 : std::min<double>(every, kLikelyTrips) * body};
 }
@@ -36,11 +36,11 @@ class Finder {
   Finder(const ricci_kernel_table& k, const codegen::Blocks& blocks, const codegen::KernelSchedule& schedule)
       : k_(k), blocks_(blocks), schedule_(schedule) {}
 
-  Looks Find(int64_t grain) {
-    looks_.every.assign(k_.n_insts, 0);
+  Polls Find(int64_t grain) {
+    polls_.every.assign(k_.n_insts, 0);
     Domain(Body(), static_cast<double>(grain));
-    looks_.any |= looks_.columns != 0 || looks_.units != 0;
-    return looks_;
+    polls_.any |= polls_.columns != 0 || polls_.units != 0;
+    return polls_;
   }
 
  private:
@@ -55,9 +55,9 @@ class Finder {
         work.push_back(1);
       }
       if (open.empty() || i != blocks_.close[open.back()]) continue;
-      const Loop loop = LoopOf(CodeTrips(open.back()), work.back(), kLookTrips);
-      looks_.every[open.back()] = loop.every;
-      looks_.any |= loop.every != 0;
+      const Loop loop = LoopOf(CodeTrips(open.back()), work.back(), kPollTrips);
+      polls_.every[open.back()] = loop.every;
+      polls_.any |= loop.every != 0;
       open.pop_back();
       work.pop_back();
       work.back() += loop.work;
@@ -81,9 +81,9 @@ class Finder {
     return spread ? SumsInLanes(length) : SumsInOrder(trips, length);
   }
 
-  // Loops over points look by their work only: they are the shortest there are, and end with their task.
+  // Loops over points poll by their work only: they are the shortest there are, and end with their task.
   void Domain(double point, double grain) {
-    looks_.work = point;
+    polls_.work = point;
     if (IsSplitScan()) return Units(grain, point);
     if (k_.domain_rank == 0) return;
     const double units = schedule_.shared != 0 ? Rows() : schedule_.copied ? ChunkLength() : grain;
@@ -93,12 +93,12 @@ class Finder {
     if (schedule_.rows_together) point *= Extent(k_.domain_rank - 2);
     if (!schedule_.squares.empty()) point *= schedule_.lanes;
     const Loop inner = LoopOf(columns, point, HUGE_VAL);
-    looks_.columns = inner.every, looks_.work = inner.work;
+    polls_.columns = inner.every, polls_.work = inner.work;
     if (!flat) Units(units, inner.work);
   }
   void Units(double units, double work) {
     const Loop loop = LoopOf(units, work + 1, HUGE_VAL);
-    looks_.units = loop.every, looks_.work = loop.work;
+    polls_.units = loop.every, polls_.work = loop.work;
   }
 
   bool IsSplitScan() const { return schedule_.split != 0 && k_.insts[schedule_.split].op == RICCI_K_SCAN; }
@@ -113,16 +113,16 @@ class Finder {
   const ricci_kernel_table& k_;
   const codegen::Blocks& blocks_;
   const codegen::KernelSchedule& schedule_;
-  Looks looks_;
+  Polls polls_;
 };
 
 }  // namespace
 
-bool Looks::IsIn(uint32_t first, uint32_t last) const {
+bool Polls::IsIn(uint32_t first, uint32_t last) const {
   return std::any_of(every.begin() + first, every.begin() + last, [](uint32_t trips) { return trips != 0; });
 }
 
-Looks FindLooks(const ricci_kernel_table& k, const codegen::Blocks& blocks, const codegen::KernelSchedule& schedule,
+Polls FindPolls(const ricci_kernel_table& k, const codegen::Blocks& blocks, const codegen::KernelSchedule& schedule,
                 int64_t grain) {
   return Finder(k, blocks, schedule).Find(grain);
 }

@@ -1,4 +1,4 @@
-#include "cuda/driver/library_places.h"
+#include "cuda/driver/library_paths.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,23 +60,23 @@ std::vector<std::string> Toolkits() {
   return toolkits;
 }
 
-std::vector<std::string> DriverPlaces(const std::vector<std::string>& toolkits) {
-  std::vector<std::string> places = {kDriver};
-  for (const char* const folder : kDriverFolders) places.push_back(std::string(folder) + "/" + kDriver);
-  for (const std::string& toolkit : toolkits) places.push_back(toolkit + "/compat/" + kDriver);
-  return places;
+std::vector<std::string> DriverPaths(const std::vector<std::string>& toolkits) {
+  std::vector<std::string> paths = {kDriver};
+  for (const char* const folder : kDriverFolders) paths.push_back(std::string(folder) + "/" + kDriver);
+  for (const std::string& toolkit : toolkits) paths.push_back(toolkit + "/compat/" + kDriver);
+  return paths;
 }
 
-std::vector<std::string> CompilerPlaces(const std::vector<std::string>& toolkits, std::string_view folders) {
-  std::vector<std::string> places;
+std::vector<std::string> CompilerPaths(const std::vector<std::string>& toolkits, std::string_view folders) {
+  std::vector<std::string> paths;
   for (const std::string name : kCompilers) {
     for (const std::string& toolkit : toolkits) {
-      for (const char* const folder : kToolkitFolders) places.push_back(toolkit + folder + "/" + name);
+      for (const char* const folder : kToolkitFolders) paths.push_back(toolkit + folder + "/" + name);
     }
-    for (const std::string& folder : Parts(folders)) places.push_back(folder + "/" + name);
-    places.push_back(name);
+    for (const std::string& folder : Parts(folders)) paths.push_back(folder + "/" + name);
+    paths.push_back(name);
   }
-  return places;
+  return paths;
 }
 
 }  // namespace ricci::cuda

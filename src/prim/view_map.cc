@@ -1,4 +1,4 @@
-#include "prim/place.h"
+#include "prim/view_map.h"
 
 #include <algorithm>
 #include <span>
@@ -15,7 +15,7 @@ bool IsInside(int64_t first, int64_t limit, int64_t shift, int64_t size) {
          high <= size;
 }
 
-bool IsPlace(const Place& p, std::span<const int64_t> operand, std::span<const int64_t> result) {
+bool IsViewMap(const ViewMap& p, std::span<const int64_t> operand, std::span<const int64_t> result) {
   std::vector<uint8_t> used(operand.size(), 0);
   for (size_t d = 0; d < operand.size(); ++d) {
     if (p.first[d] < 0 || p.limit[d] < p.first[d] || p.limit[d] > operand[d]) return false;
@@ -35,7 +35,7 @@ bool IsPlace(const Place& p, std::span<const int64_t> operand, std::span<const i
 
 }  // namespace
 
-int64_t Place::elements() const {
+int64_t ViewMap::elements() const {
   int64_t n = 1;
   for (size_t d = 0; d < first.size(); ++d) {
     if (limit[d] <= first[d]) return 0;
@@ -44,29 +44,29 @@ int64_t Place::elements() const {
   return n;
 }
 
-absl::StatusOr<std::optional<Place>> PlaceOf(Registry& registry, const ricci_op& op, uint32_t operand) {
+absl::StatusOr<std::optional<ViewMap>> ViewMapOf(Registry& registry, const ricci_op& op, uint32_t operand) {
   const Row& row = registry.Get(op.prim);
-  if (row.def.place == nullptr || op.n_out != 1) return std::nullopt;
+  if (row.def.view_map == nullptr || op.n_out != 1) return std::nullopt;
   const types::TypeTable& types = registry.vocabulary().types;
   const auto in = types.Get(op.in_types[operand]).shape, out = types.Get(op.out_types[0]).shape;
-  Place p;
+  ViewMap p;
   p.first.assign(in.size(), 0), p.limit.assign(in.begin(), in.end());
   p.from.assign(out.size(), -1), p.shift.assign(out.size(), 0);
-  ricci_place told{};
+  ricci_view_map told{};
   told.hdr.size = sizeof told;
   told.first = p.first.data(), told.limit = p.limit.data();
   told.from = p.from.data(), told.shift = p.shift.data();
-  const auto call = [&] { return row.def.place(row.def.self, &op, operand, &told); };
-  RICCI_TRY(Named(row, "place", CallRule(row, "place", call)));
+  const auto call = [&] { return row.def.view_map(row.def.self, &op, operand, &told); };
+  RICCI_TRY(Named(row, "view_map", CallRule(row, "view_map", call)));
   if (!told.known) return std::nullopt;
-  if (IsPlace(p, in, out)) return p;
-  return absl::InternalError(base::Cat(NameOfRule(row, "place"), ": gives an impossible place for elements of operand ",
-                                       operand, ", ", ToText(types.Get(op.in_types[operand])), ", in ",
-                                       ToText(types.Get(op.out_types[0]))));
+  if (IsViewMap(p, in, out)) return p;
+  return absl::InternalError(
+      base::Cat(NameOfRule(row, "view_map"), ": gives an impossible map for elements of operand ", operand, ", ",
+                ToText(types.Get(op.in_types[operand])), ", in ", ToText(types.Get(op.out_types[0]))));
 }
 
-Place Then(const Place& a, const Place& b) {
-  Place p = a;
+ViewMap Then(const ViewMap& a, const ViewMap& b) {
+  ViewMap p = a;
   p.from.assign(b.from.size(), -1);
   p.shift = b.shift;
   for (size_t j = 0; j < a.from.size(); ++j) {
@@ -88,7 +88,7 @@ Place Then(const Place& a, const Place& b) {
   return p;
 }
 
-bool Overlap(const Place& a, const Place& b) {
+bool Overlap(const ViewMap& a, const ViewMap& b) {
   for (size_t d = 0; d < a.first.size(); ++d) {
     if (std::max(a.first[d], b.first[d]) >= std::min(a.limit[d], b.limit[d])) return false;
   }

@@ -1,15 +1,15 @@
 // Places of loops as bytes of saved code.
-#include "cpu/plan/loop_places.h"
+#include "cpu/plan/loop_locations.h"
 
 #include <gtest/gtest.h>
 
 namespace ricci::testing { namespace {
 
-TEST(LoopPlaces, AreReadAsTheyWereWritten) {
-  const std::vector<cpu::LoopPlace> loops = {{0, 3, 9, 12, "f.py"}, {7, 1, 4294967295u, 0, ""}};
+TEST(LoopLocations, AreReadAsTheyWereWritten) {
+  const std::vector<cpu::LoopLocation> loops = {{0, 3, 9, 12, "f.py"}, {7, 1, 4294967295u, 0, ""}};
   std::string bytes;
   cpu::AppendTo(bytes, loops);
-  std::vector<cpu::LoopPlace> read;
+  std::vector<cpu::LoopLocation> read;
   bytes += "code";
   std::string_view rest = bytes;
   ASSERT_TRUE(cpu::TakeFrom(rest, read));
@@ -24,12 +24,12 @@ TEST(LoopPlaces, AreReadAsTheyWereWritten) {
   }
 }
 
-TEST(LoopPlaces, ThatAreCutOffAreRefused) {
+TEST(LoopLocations, ThatAreCutOffAreRefused) {
   std::string bytes;
   cpu::AppendTo(bytes, {{0, 3, 9, 12, "f.py"}});
   for (size_t n = 0; n < bytes.size(); ++n) {
     std::string_view rest = std::string_view(bytes).substr(0, n);
-    std::vector<cpu::LoopPlace> read;
+    std::vector<cpu::LoopLocation> read;
     EXPECT_FALSE(cpu::TakeFrom(rest, read)) << n;
   }
 }

@@ -1,14 +1,14 @@
-// Kernels that store what they compute at the place to which views move it (`views` of a fusion).
+// Kernels that store what they compute where views move it (`views` of a fusion).
 //
 // A point of the domain computes one element of each result of the body. Its index in the array that it goes to is a
-// choice between the places given by the views: a processor cuts its loops where the choice changes, so that only
+// choice between the maps of the views: a processor cuts its loops where the choice changes, so that only
 // stores in order are left.
 #include <numeric>
 
 #include "control/parts.h"
 #include "pass/kernel/fusion.h"
 #include "pass/kernel/kernel_builder.h"
-#include "pass/kernel/places.h"
+#include "pass/kernel/view_moves.h"
 
 namespace ricci { inline namespace v0 { namespace pass {
 
@@ -29,17 +29,17 @@ absl::Status KernelBuilder::InlineFusion(const ir::Equation& eqn, uint32_t n_row
       rows[r] = dst[i];
       continue;
     }
-    RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion give places"));
-    for (const auto& [source, places] : BySource(moves[views->values[r].index])) {
-      elsewhere.push_back({source, dst[i], places});
+    RICCI_TRY(base::Invariant(!moves.empty(), "views of a fusion have maps"));
+    for (const auto& [source, maps] : BySource(moves[views->values[r].index])) {
+      elsewhere.push_back({source, dst[i], maps});
     }
   }
   return InlineRows(body, n_rows, in, rows, elsewhere);
 }
 
-// Stores the value of this point at its place: one store, whose index is chosen by the position of the point.
+// Stores the value of this point where it goes: one store, whose index is chosen by the position of the point.
 absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<const int64_t> shape, Val v) {
-  const auto position = [&](const prim::Place& p) {
+  const auto position = [&](const prim::ViewMap& p) {
     Index index;
     for (size_t j = 0; j < p.from.size(); ++j) {
       const Val shift = w_.Index(p.shift[j]);
@@ -47,7 +47,7 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
     }
     return PositionInStorage(s.to, index);
   };
-  const auto holds = [&](const prim::Place& p) {
+  const auto holds = [&](const prim::ViewMap& p) {
     Val all = 0;
     const auto add = [&](uint32_t op, Val x, int64_t limit) {
       const Val one = w_.Op(op, x, w_.Index(limit));
@@ -59,10 +59,10 @@ absl::Status KernelBuilder::StoreElsewhere(const StoreThrough& s, std::span<cons
     }
     return all;
   };
-  Val at = position(s.places.back());  // points that are in none of the others are there
-  for (size_t i = s.places.size() - 1; i-- > 0;) {
-    const Val here = holds(s.places[i]);
-    at = w_.Select(here, position(s.places[i]), at);
+  Val at = position(s.maps.back());  // points that are in none of the others are there
+  for (size_t i = s.maps.size() - 1; i-- > 0;) {
+    const Val here = holds(s.maps[i]);
+    at = w_.Select(here, position(s.maps[i]), at);
   }
   w_.Store(StorageOf(s.to).number, at, v);
   return w_.status();

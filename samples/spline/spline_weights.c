@@ -35,7 +35,7 @@ static ricci_sval moment_weight(const weights_of* f, int64_t order, ricci_sval f
   return order == 2 ? far : number(f, sign);
 }
 
-spline_place spline_place_of(ricci_writer* w, const ricci_op* op, ricci_sval x, int64_t n) {
+spline_weights spline_weights_at(ricci_writer* w, const ricci_op* op, ricci_sval x, int64_t n) {
   const weights_of f = {w, x};
   const int64_t order = spline_order(op);
   const ricci_sval floor = ricci_write_unary(w, RICCI_S_FLOOR, x);
@@ -49,10 +49,10 @@ spline_place spline_place_of(ricci_writer* w, const ricci_op* op, ricci_sval x, 
   const ricci_sval knot = ricci_write_select(w, is_negative, wrapped, remainder);
   const ricci_sval next = binary(&f, RICCI_S_ADD, knot, ricci_write_index(w, 1));
   const ricci_sval is_end = binary(&f, RICCI_S_EQ, next, period);
-  spline_place place;
-  place.knot[0] = knot;
-  place.knot[1] = ricci_write_select(w, is_end, ricci_write_index(w, 0), next);
-  place.weight[0] = spline_of_moments(op) ? moment_weight(&f, order, u, -1) : value_weight(&f, order, u, -1);
-  place.weight[1] = spline_of_moments(op) ? moment_weight(&f, order, t, 1) : value_weight(&f, order, t, 1);
-  return place;
+  spline_weights nearby;
+  nearby.knot[0] = knot;
+  nearby.knot[1] = ricci_write_select(w, is_end, ricci_write_index(w, 0), next);
+  nearby.weight[0] = spline_of_moments(op) ? moment_weight(&f, order, u, -1) : value_weight(&f, order, u, -1);
+  nearby.weight[1] = spline_of_moments(op) ? moment_weight(&f, order, t, 1) : value_weight(&f, order, t, 1);
+  return nearby;
 }

@@ -1,29 +1,29 @@
-#include "cpu/plan/loop_places.h"
+#include "cpu/plan/loop_locations.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "codegen/analysis.h"
 #include "codegen/loop_text.h"
-#include "cpu/kernel/looks.h"
+#include "cpu/kernel/polls.h"
 #include "ricci/api_table.h"
 #include "ricci/step_blocks.h"
 
 namespace ricci::cpu {
 namespace {
 
-constexpr size_t kNumbers = 5;  // of a place: the fields, the last of them the length of the file's name
+constexpr size_t kNumbers = 5;  // of a location: the fields, the last of them the length of the file's name
 
 bool IsLong(const ricci_kernel_table& k, uint32_t i) {
   if (k.insts[i].op == RICCI_K_WHILE) return true;
   if (k.insts[i].op != RICCI_K_FOR) return false;
   const auto trips = codegen::TripsOf(k, i);
-  return trips && static_cast<double>(*trips) > kLookTrips;
+  return trips && static_cast<double>(*trips) > kPollTrips;
 }
 
 // The innermost of the long loops around an instruction of a kernel; NULL: there is none.
-const LoopPlace* Around(const std::vector<LoopPlace>& loops, uint32_t kernel, uint32_t instruction) {
-  const auto last = std::find_if(loops.rbegin(), loops.rend(), [&](const LoopPlace& p) {
+const LoopLocation* Around(const std::vector<LoopLocation>& loops, uint32_t kernel, uint32_t instruction) {
+  const auto last = std::find_if(loops.rbegin(), loops.rend(), [&](const LoopLocation& p) {
     return p.kernel == kernel && p.begin <= instruction && instruction < p.end;
   });
   return last == loops.rend() ? nullptr : &*last;
@@ -39,8 +39,8 @@ const ricci_plan_step* Around(const ricci_plan& plan, uint32_t step) {
 
 }  // namespace
 
-std::vector<LoopPlace> PlacesOfLoops(const ricci_ctx* ctx, const ricci_compile_args& a) {
-  std::vector<LoopPlace> loops;
+std::vector<LoopLocation> LocationsOfLoops(const ricci_ctx* ctx, const ricci_compile_args& a) {
+  std::vector<LoopLocation> loops;
   for (uint32_t n = 0; n < a.n_kernels; ++n) {
     const ricci_kernel_table& k = *a.kernels[n];
     if (k.locations == nullptr) continue;
@@ -48,7 +48,7 @@ std::vector<LoopPlace> PlacesOfLoops(const ricci_ctx* ctx, const ricci_compile_a
     for (uint32_t i = 1; i < k.n_insts; ++i) {
       if (k.locations[i] == 0 || !IsLong(k, i)) continue;
       if (!blocks) blocks.emplace(k);
-      LoopPlace& loop = loops.emplace_back(LoopPlace{n, i, blocks->close[i], 0, {}});
+      LoopLocation& loop = loops.emplace_back(LoopLocation{n, i, blocks->close[i], 0, {}});
       ricci_str file{};
       ricci_location_get(ctx, k.locations[i], &file, &loop.line, nullptr);
       loop.file.assign(file.ptr, file.len);
@@ -57,13 +57,13 @@ std::vector<LoopPlace> PlacesOfLoops(const ricci_ctx* ctx, const ricci_compile_a
   return loops;
 }
 
-std::string WhereStopped(const ricci_ctx* ctx, const ricci_compile_args& a, const std::vector<LoopPlace>& loops,
-                         const RunPlace& at) {
+std::string WhereStopped(const ricci_ctx* ctx, const ricci_compile_args& a, const std::vector<LoopLocation>& loops,
+                         const StopPoint& at) {
   const ricci_plan& plan = *a.plan;
   if (at.step >= plan.n_steps) return {};
   const ricci_plan_step& step = plan.steps[at.step];
   if (step.kind == RICCI_STEP_KERNEL && at.instruction != 0) {
-    const LoopPlace* loop = Around(loops, step.index, at.instruction);
+    const LoopLocation* loop = Around(loops, step.index, at.instruction);
     if (loop != nullptr)
       return codegen::InTheLoop(loop->file, loop->line, loop->begin == at.instruction ? at.trips : 0);
   }
@@ -77,17 +77,17 @@ std::string WhereStopped(const ricci_ctx* ctx, const ricci_compile_args& a, cons
   return codegen::InTheLoop({file.ptr, file.len}, line, is_counted ? at.trips : 0);
 }
 
-void AppendTo(std::string& bytes, const std::vector<LoopPlace>& loops) {
+void AppendTo(std::string& bytes, const std::vector<LoopLocation>& loops) {
   const auto count = static_cast<uint32_t>(loops.size());
   bytes.append(reinterpret_cast<const char*>(&count), sizeof count);
-  for (const LoopPlace& p : loops) {
+  for (const LoopLocation& p : loops) {
     const uint32_t numbers[kNumbers] = {p.kernel, p.begin, p.end, p.line, static_cast<uint32_t>(p.file.size())};
     bytes.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
     bytes += p.file;
   }
 }
 
-bool TakeFrom(std::string_view& bytes, std::vector<LoopPlace>& loops) {
+bool TakeFrom(std::string_view& bytes, std::vector<LoopLocation>& loops) {
   const auto take = [&](void* to, size_t n) {
     if (bytes.size() < n) return false;
     std::memcpy(to, bytes.data(), n);
