@@ -33,14 +33,14 @@ std::optional<std::vector<Reads>> ReadsOfRow(const ir::Factors* f, uint32_t n_ro
 namespace {
 
 // Where those factors are in an operand that has each of them once; empty: it has not.
-std::vector<uint32_t> PlacesIn(const std::vector<uint32_t>& dims, const std::vector<uint32_t>& factors) {
-  std::vector<uint32_t> places;
+std::vector<uint32_t> PositionsIn(const std::vector<uint32_t>& dims, const std::vector<uint32_t>& factors) {
+  std::vector<uint32_t> positions;
   for (uint32_t factor : factors) {
     const auto at = std::find(dims.begin(), dims.end(), factor);
     if (at == dims.end() || std::find(at + 1, dims.end(), factor) != dims.end()) return {};
-    places.push_back(static_cast<uint32_t>(at - dims.begin()));
+    positions.push_back(static_cast<uint32_t>(at - dims.begin()));
   }
-  return places;
+  return positions;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::vector<uint32_t> RowReads::RowsOf(const ir::Equation& eqn, const ir::Factor
   const std::vector<uint32_t>& out = f->out[0];
   std::vector<uint32_t> rows;
   if (use.row && !use.other && out.size() >= n_rows_) rows.assign(out.begin(), out.begin() + n_rows_);
-  for (uint32_t place : use.row ? std::vector<uint32_t>() : use.apart) rows.push_back(out[place]);
+  for (uint32_t position : use.row ? std::vector<uint32_t>() : use.apart) rows.push_back(out[position]);
   const bool parallel = std::all_of(rows.begin(), rows.end(),
                                     [&](uint32_t r) { return f->factors[r].kind == ir::FactorKind::kParallel; });
   return parallel ? rows : std::vector<uint32_t>();
@@ -72,7 +72,7 @@ bool RowReads::Visit(const ir::Equation& eqn, const ir::Factors* f) {
     Use& use = uses_[eqn.operands[i]];
     use.row |= as_row;
     if (!other && (!row || as_row)) continue;
-    const std::vector<uint32_t> apart = rows.empty() ? rows : PlacesIn(f->in[i], rows);
+    const std::vector<uint32_t> apart = rows.empty() ? rows : PositionsIn(f->in[i], rows);
     use.apart = !use.other || use.apart == apart ? apart : std::vector<uint32_t>();
     use.other = true;
   }

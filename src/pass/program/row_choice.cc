@@ -184,7 +184,7 @@ bool RowChoice::KeepNoRow(const Group& g, uint32_t n, const RowReads& reads) con
     for (ir::ValueId read : eqn.operands) {
       const auto known = costs.find(read);
       if (known == costs.end()) continue;
-      if (is_scalar_[m] == 0) return false;  // a view, which may read it at other places than others do
+      if (is_scalar_[m] == 0) return false;  // a view, which may read other elements than others do
       cost = std::min(cost + known->second, kMostCost);
     }
     if (cost > target_.limits.read_back || 2 * loops * costs_[m] > target_.limits.cheap_to_repeat) return false;
