@@ -26,7 +26,7 @@ int32_t FindResult(const Program& f, uint32_t from, uint32_t to, uint32_t r) {
 }
 
 // The body of the loop that computes everything again: consts that are residuals, carry, slices that are residuals.
-// Residual r of `split` is parameter place_of[r].
+// Residual r of `split` is parameter param_of[r].
 absl::StatusOr<ProgramRef> BodyAgain(Builder& b, const ScanParts& s, const transform::PartialEvalProgram& split,
                                      std::span<const uint32_t> param_of, std::span<const TypeId> types) {
   RICCI_ASSIGN(auto nb, b.Nest(s.body->name, types));

@@ -1,6 +1,6 @@
 // StopRequest: whether the host wants a run to end early, by its word `cancel` or because its deadline has passed.
 //
-// It is read between steps and every kTripsBetweenLooks trips of loops, which is often enough to end within about a
+// It is read between steps and every kTripsBetweenPolls trips of loops, which is often enough to end within about a
 // millisecond and costs nothing compared with the trips.
 #ifndef RICCI_KERNEL_STOP_REQUEST_H_
 #define RICCI_KERNEL_STOP_REQUEST_H_

@@ -166,7 +166,7 @@ TEST_F(FactorLaw, Windows) {
             "factor b is window, but it reaches from end to end (examples must be larger than the window): result 0 "
             "changes from 0 to 0");
 }
-TEST_F(FactorLaw, Places) {
+TEST_F(FactorLaw, IndexedPoints) {
   EXPECT_EQ(Shaped(Indexed, "a b -> a b; indexed b"), "");
   EXPECT_EQ(Shaped(Smoothed, "a b -> a b; indexed b"),
             "factor b is indexed, but its points need each other: result 0 changes from 0 to 2");

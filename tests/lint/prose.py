@@ -14,7 +14,7 @@ import links
 import source_tree
 
 BUDGET = pathlib.Path(__file__).with_name("prose_budget.json")
-TEXT = source_tree.CODE | {".py", ".sh", ".md", ".rs", ".jl", ".cmake", ".txt"}
+TEXT = source_tree.CODE | {".py", ".sh", ".md", ".rs", ".jl", ".cmake", ".txt", ".case"}
 WRITTEN_BY_PROGRAMS = {"REFERENCE.md", "PRIMITIVES.md", "COVERAGE.md", "NUMPY.md"}
 MOST_WORDS = 25
 MOST_LINES, MOST_LINES_OF_BINDING = 60, 120

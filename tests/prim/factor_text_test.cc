@@ -41,7 +41,7 @@ TEST(FactorText, ScalarsAndNoOperands) {
   const auto made = Read("-> a b; indexed b", {}, {{7, 0}});
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->in, ir::FactorLists{});
-  EXPECT_EQ(Listed(*made), "parallel 7, place 0");
+  EXPECT_EQ(Listed(*made), "parallel 7, indexed 0");
 }
 
 TEST(FactorText, EveryKind) {

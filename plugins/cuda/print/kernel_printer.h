@@ -65,7 +65,7 @@ class KernelPrinter {
   void SourceLine(uint32_t i);
   std::string Summary() const;
   void Signature(const std::string& name);
-  void AssignOffsets();
+  void AssignLocalOffsets();
   void PrivateArray(uint32_t i);
   bool IsInMemory(uint32_t array) const;
   std::string ElementOf(uint32_t array, uint32_t index) const;

@@ -120,7 +120,7 @@ std::string KernelPrinter::ElementOf(uint32_t array, uint32_t index) const {
 }
 
 // If a thread has not the room, they go to memory, but for short ones, which may be in registers (what a loop carries).
-void KernelPrinter::AssignOffsets() {
+void KernelPrinter::AssignLocalOffsets() {
   if (LocalBytes(k_) <= kMostLocalBytes) return;
   local_offset_.assign(k_.n_insts, kNotInMemory);
   uint64_t kept = 0;
@@ -229,7 +229,7 @@ void KernelPrinter::Coordinates() {
 }
 
 bool KernelPrinter::Print(const std::string& name) {
-  AssignOffsets();
+  AssignLocalOffsets();
   in_parts_ = launch_.parts != 0;
   if (in_parts_) Function(name + "_parts");
   in_parts_ = false;

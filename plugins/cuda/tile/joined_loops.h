@@ -8,7 +8,7 @@
 //
 // The core puts such reductions into one kernel (row_choice.cc).
 //
-// Not there yet: elements of 8 bits, reductions with loops of their own within that are no rows, and reductions of all
+// Not there yet: elements of 8 bits, reductions with loops of their own within that are not rows, and reductions of all
 // dimensions, which the core leaves in kernels of their own.
 #ifndef RICCI_CUDA_JOINED_LOOPS_H_
 #define RICCI_CUDA_JOINED_LOOPS_H_
