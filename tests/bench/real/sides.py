@@ -70,7 +70,8 @@ class Ricci:
 
     def __init__(self, threads):
         import ricci
-        self.ricci, self.context = ricci, ricci.Context(threads=threads)
+        from ricci.calls import keys
+        self.ricci, self.to_host, self.context = ricci, keys.to_host, ricci.Context(threads=threads)
 
     def prepare(self, fn, args, argnums, size=None):
         """Code for `fn`, for its gradient if `argnums` is not empty, for `size` of them if that is given."""
@@ -88,7 +89,7 @@ class Ricci:
             f = f.vmap(size)
         executable = f.executable
         end = time.perf_counter()
-        leaves = [self.ricci.keys.to_host(x) for x in f._flatten(args, {})]
+        leaves = [self.to_host(x) for x in f._flatten(args, {})]
         self.run = lambda: executable(*leaves)
         return {"trace": trace, "import": max(0.0, imported - start - again), "compile": end - imported}
 
