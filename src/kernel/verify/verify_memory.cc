@@ -6,7 +6,7 @@
 // overlap in the arena. A kernel may read and write the same memory only if it writes where it has just read: where a
 // buffer is an argument twice, and where a result takes the memory of a donated argument.
 //
-// Places are checked here independently of the pass that chooses them.
+// Offsets are checked here independently of the pass that assigns them.
 #include <algorithm>
 #include <map>
 #include <queue>
