@@ -100,14 +100,18 @@ def arg_extremum(f):
 
 
 def convolution(a, x, y):
-    """The zeros of dilation and padding are multiplied, with infinities too; XLA does so or not."""
+    """The zeros of dilation and padding are multiplied, with infinities too, and in f64 those between groups of features;
+    XLA does so or not. So operands are padded, and each group is a convolution."""
     a, n = {k: tuple(v) if isinstance(v, list) else v for k, v in a.items()}, x.ndim - 2
     low_high, dilation = a.pop('padding', (0,) * (2 * n)), a.pop('lhs_dilation', (1,) * n)
+    features, batches = a.pop('feature_group_count', 1), a.pop('batch_group_count', 1)
+    lhs, rhs, out = (a.get(k, range(x.ndim)) for k in ('lhs_spec', 'rhs_spec', 'out_spec'))
     widths = [(0, 0, 0)] * x.ndim
-    for i, d in enumerate(a.get('lhs_spec', range(x.ndim))[2:]):
+    for i, d in enumerate(lhs[2:]):
         widths[d] = (low_high[2 * i], low_high[2 * i + 1], dilation[i] - 1)
-    preferred = DTYPES.get(a.get('preferred_element_type'))
-    return convolution_cases.function(x.ndim, a, preferred)(lax.pad(x, x.dtype.type(0), widths), y)
+    one = convolution_cases.function(x.ndim, a, DTYPES.get(a.get('preferred_element_type')))
+    xs = jnp.split(lax.pad(x, x.dtype.type(0), widths), features * batches, lhs[0] if batches > 1 else lhs[1])
+    return lax.concatenate([one(*group) for group in zip(xs, jnp.split(y, len(xs), rhs[0]))], out[1])
 
 
 def dynamic_slice(a, x, *start):

@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$1 standin=$2 python=$3
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT
-fault() { echo "rehearsal: $*" >&2; [ ! -e "$OUT/report.txt" ] || cat "$OUT/report.txt" >&2; exit 1; }
+# The fault is the last line: of a long report, logs keep the end.
+fault() { [ ! -e "$OUT/report.txt" ] || cat "$OUT/report.txt" >&2; echo "rehearsal: $*" >&2; exit 1; }
 export OUT=$to/out DAY_JAX=cpu JAX_PLATFORMS=cpu PYTHONPATH=$here/standins/python PATH=$here/standins/bin:$PATH
 day() {
   bash "$to/day/day.sh" --driver "$standin" --compiler "$standin" --python "$python" --jobs 2 --measure 0.01 --fuzz 3 --few 16 "$@"

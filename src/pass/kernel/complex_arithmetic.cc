@@ -18,9 +18,12 @@ Val Parts::Negative(Val a) const {
 Pair Add(const Parts& p, Pair x, Pair y) { return {p.w.Add(x.re, y.re), p.w.Add(x.im, y.im)}; }
 Pair Sub(const Parts& p, Pair x, Pair y) { return {p.w.Sub(x.re, y.re), p.w.Sub(x.im, y.im)}; }
 Pair Neg(const Parts& p, Pair z) { return {p.Neg(z.re), p.Neg(z.im)}; }
+// Each product is rounded, none is contracted: equal ones cancel, so z conj(z) has no imaginary part, and (x + xi)^2 no
+// real one.
 Pair Mul(const Parts& p, Pair x, Pair y) {
   ElementWriter& w = p.w;
-  return {p.MultiplyAdd(p.Neg(x.im), y.im, w.Mul(x.re, y.re)), p.MultiplyAdd(x.re, y.im, w.Mul(x.im, y.re))};
+  const Val re = w.Mul(x.re, y.re), im = w.Mul(x.re, y.im);
+  return {w.Sub(re, w.Mul(x.im, y.im)), w.Add(im, w.Mul(x.im, y.re))};
 }
 
 // Divides by the larger part of y (R. L. Smith, "Algorithm 116: Complex division", CACM 1962), so that nothing

@@ -71,7 +71,7 @@ Val ElementWriter::Scalar(uint32_t op, uint32_t dtype, std::span<const Val> oper
   return complex ? ComplexScalar(*this, op, dtype, operands) : Writer::Scalar(op, dtype, operands);
 }
 
-// A product of complex numbers is four products, of which two are contracted with the others (complex_arithmetic.cc).
+// A product of complex numbers is not contracted (complex_arithmetic.cc).
 Val ElementWriter::MultiplyAdd(Val a, Val b, Val c) {
   return IsPair(a) ? Op(RICCI_S_ADD, Op(RICCI_S_MUL, a, b), c) : Writer::MultiplyAdd(a, b, c);
 }
