@@ -3432,9 +3432,10 @@ end
 
 Which steps must wait for which: calls `write` with every pair of steps of which the later one may begin only after
 the earlier one has ended, because one of them writes memory that the other one reads or writes, or because both
-hold library calls with an effect. Memory is the same
-where ranges of the arena overlap, where index and kind are the same, and where output_alias says so. The word of
-failed checks does not count, since the order of writes to it does not matter.
+hold library calls with an effect. Memory is the same where ranges of the arena overlap, where index and kind are the
+same, and where output_alias says so. The word of failed checks does not count, since the order of writes to it does
+not matter. The steps may be a part of the plan that was given, such as the body of a loop: no step holds the number
+of another (step_blocks.h).
 
 A loop or branch is one step here, that of its WHILE or CASE, with all that its steps access; no pair names a step
 within it. Pairs come sorted by the later step, then by the earlier one. Most pairs that follow from others are left
