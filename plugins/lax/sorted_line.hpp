@@ -5,6 +5,8 @@
 // finds the first that differs, so that neither code nor compile time has an expression of each key.
 #ifndef RICCI_LAX_SORTED_LINE_HPP_
 #define RICCI_LAX_SORTED_LINE_HPP_
+#include <algorithm>
+
 #include "factor_text.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
