@@ -5,6 +5,8 @@
 // finds the first that differs, so that neither code nor compile time has an expression of each key.
 #ifndef RICCI_LAX_SORTED_LINE_HPP_
 #define RICCI_LAX_SORTED_LINE_HPP_
+#include <algorithm>
+
 #include "factor_text.hpp"
 
 namespace ricci { inline namespace v0 { namespace lax { namespace rows {
@@ -13,6 +15,7 @@ inline constexpr int64_t kShortLine = 48, kLongLine = 128;
 inline constexpr int64_t kDigitBits = 8, kDigits = 1 << kDigitBits;
 inline constexpr int64_t kManyKeys =
     8;  // more are compared by a loop over them, whose code does not grow with their number
+inline constexpr uint32_t kKeysOfALoop = 16;  // of so many the words are made in one loop, which is too long to unroll
 
 class SortedLine {
  public:
@@ -69,16 +72,23 @@ class SortedLine {
     const int64_t shape[] = {n_words_, n_};
     words_ = k_.Local(e_.Type(word_, shape));
     int64_t next = 0;
-    for (uint32_t i = 0; i < n_keys; ++i) {
-      const bool is_complex = IsComplex(e_.in(i).dtype());
-      const DType dtype = key_dtype(e_.in(i).dtype());
+    for (uint32_t first = 0; first < n_keys; first += kKeysOfALoop) {
       k_.Loop(n_, [&](Scalar j) {
-        const Scalar v = k_.Operand(i).Load(Position(j));
-        words_.Store({k_.At(next), j}, Ordered(is_complex ? Real(v) : Convert(v, dtype), word_));
-        if (is_complex) words_.Store({k_.At(next + 1), j}, Ordered(Imag(v), word_));
+        for (uint32_t i = first; i < std::min(first + kKeysOfALoop, n_keys); ++i) next = StoreWords(i, next, j);
       });
-      next += is_complex ? 2 : 1;
     }
+  }
+  // Element j of key i as word `next`; returns the word after it.
+  int64_t StoreWords(uint32_t i, int64_t next, Scalar j) const {
+    const DType dtype = e_.in(i).dtype();
+    const Scalar v = k_.Operand(i).Load(Position(j));
+    if (!IsComplex(dtype)) {
+      words_.Store({k_.At(next), j}, Ordered(Convert(v, key_dtype(dtype)), word_));
+      return next + 1;
+    }
+    words_.Store({k_.At(next), j}, Ordered(Real(v), word_));
+    words_.Store({k_.At(next + 1), j}, Ordered(Imag(v), word_));
+    return next + 2;
   }
   // Element `at` of operand i. Those that are not keys are loaded again, and bool, which its key is not.
   Scalar Element(uint32_t i, Scalar at) const {

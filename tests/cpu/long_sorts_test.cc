@@ -1,5 +1,5 @@
 // Lines that are sorted by digits: for every dtype of keys, with NaN, infinities, both zeros and many equal keys, the
-// order is that of std::stable_sort.
+// order is that of std::stable_sort. So is that of lines of any length by many keys.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,8 +11,8 @@ namespace ricci::testing { namespace {
 constexpr size_t kLength = 300;
 
 // Sorts numbers converted to the dtypes of the keys, with their places; returns the first key and the places.
-std::string Sorted(const std::vector<std::string>& keys) {
-  const std::string n = "[" + std::to_string(kLength) + "]";
+std::string Sorted(const std::vector<std::string>& keys, size_t length) {
+  const std::string n = "[" + std::to_string(length) + "]";
   std::string params, body, operands, results;
   for (size_t i = 0; i < keys.size(); ++i) {
     const std::string number = std::to_string(i);
@@ -26,12 +26,12 @@ std::string Sorted(const std::vector<std::string>& keys) {
          " = convert_element_type(%y0) new_dtype=f64 return %r, %q }";
 }
 
-Numbers Keys(const std::string& dtype, uint32_t seed) {
+Numbers Keys(const std::string& dtype, uint32_t seed, size_t length) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   const double special[] = {inf, -inf, nan, -nan, 0.0, -0.0, 1, -1};
   Numbers out;
   uint32_t h = seed;
-  for (size_t i = 0; i < kLength; ++i) {
+  for (size_t i = 0; i < length; ++i) {
     h = h * 1664525u + 1013904223u;
     const uint32_t r = h >> 16;
     if (dtype == "bool") {
@@ -50,11 +50,14 @@ Numbers Keys(const std::string& dtype, uint32_t seed) {
 // NaN last, the zeros equal.
 bool Before(double a, double b) { return a < b || (!std::isnan(a) && std::isnan(b)); }
 
-void Expect(const std::vector<std::string>& dtypes) {
+// In the first `equal` keys all elements are equal.
+void Expect(const std::vector<std::string>& dtypes, size_t length = kLength, size_t equal = 0) {
   ProgramRunner r;
   std::vector<Numbers> args;
-  for (size_t k = 0; k < dtypes.size(); ++k) args.push_back(Keys(dtypes[k], static_cast<uint32_t>(k)));
-  std::vector<size_t> order(kLength);
+  for (size_t k = 0; k < dtypes.size(); ++k) {
+    args.push_back(k < equal ? Numbers(length, 1) : Keys(dtypes[k], static_cast<uint32_t>(k), length));
+  }
+  std::vector<size_t> order(length);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) {
     for (const Numbers& key : args) {
@@ -63,13 +66,13 @@ void Expect(const std::vector<std::string>& dtypes) {
     }
     return false;
   });
-  Numbers places(kLength);
+  Numbers places(length);
   std::iota(places.begin(), places.end(), 0);
   args.push_back(places);
-  const Program f = r.Parse(Sorted(dtypes));
+  const Program f = r.Parse(Sorted(dtypes, length));
   for (const std::string& device : r.Devices()) {
     const std::vector<Numbers> out = r.Run(f, args, device);
-    for (size_t i = 0; i < kLength; ++i) {
+    for (size_t i = 0; i < length; ++i) {
       ASSERT_EQ(out.back()[i], static_cast<double>(order[i])) << dtypes[0] << " on " << device << " at " << i;
       const double want = args[0][order[i]], got = out[0][i];
       ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << dtypes[0] << " on " << device;
@@ -89,6 +92,17 @@ TEST(LongSorts, BySeveralKeys) {
   Expect({"bool", "f32"});
   Expect({"i8", "f64", "u16"});
   Expect({"i64", "bf16"});
+}
+
+// Compared by loops over the keys, of which each may be the one that decides.
+TEST(LongSorts, ByManyKeys) {
+  const std::vector<std::string> narrow = {"bool", "i8", "u32", "f16", "f32", "i32", "bf16", "u8"};
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < 20; ++i) keys.push_back(narrow[i % narrow.size()]);
+  for (const size_t length : {7, 60, 300}) {
+    for (const size_t equal : {0, 8, 15, 16, 19}) Expect(keys, length, equal);
+    keys[5] = "f64";  // all words are wide
+  }
 }
 
 TEST(LongSorts, ExtremeIntegers) {

@@ -132,13 +132,36 @@ std::string Eigenvalues(int n) {
   body << "return %v" << n;
   return InLanes("f32[3,3]", body.str());
 }
+std::string SingularValues(int n) {
+  std::ostringstream body;
+  body << "%v0: f32[3,3] = add(%x, %y)\n";
+  for (int i = 0; i < n; ++i) {
+    body << "%s" << i << ": f32[3], %u" << i << ": f32[3,3], %t" << i << ": f32[3,3] = svd(%v" << i
+         << ") full_matrices=false\n%b" << i << ": f32[3,3] = broadcast_in_dim(%s" << i
+         << ") shape=[3,3] broadcast_dimensions=[1] %c" << i << ": f32[3,3] = add(%b" << i << ", %t" << i << ") %v"
+         << i + 1 << ": f32[3,3] = " << (i % 2 == 0 ? "sub" : "mul") << "(%u" << i << ", %c" << i << ")\n";
+  }
+  body << "return %v" << n;
+  return InLanes("f32[3,3]", body.str());
+}
+std::string Attentions(int n) {
+  std::ostringstream body;
+  body << "%v0: f32[1,8,2,4] = add(%x, %y)\n";
+  for (int i = 0; i < n; ++i) {
+    body << "%a" << i << ": f32[1,8,2,4], %l" << i << ": f32[1,8,2] = dot_product_attention(%v" << i << ", %v" << i
+         << ", %y) is_causal=true block_size=4\n%v" << i + 1 << ": f32[1,8,2,4] = add(%a" << i << ", %v" << i << ")\n";
+  }
+  body << "return %v" << n;
+  return InLanes("f32[1,8,2,4]", body.str());
+}
 
 TEST(SharedParts, CodeDoesNotGrowWithEqualParts) {
-  ProgramRunner r;
-  const std::string few = r.Dump(r.Parse(Eigenvalues(20)), "native", "cpu"),
-                    many = r.Dump(r.Parse(Eigenvalues(80)), "native", "cpu");
-  EXPECT_LE(CountFunctions(many), CountFunctions(few) + 1);  // calls are regions too
-  EXPECT_LT(many.size(), 2 * few.size());
+  for (const auto& of : {Eigenvalues, SingularValues, Attentions}) {
+    ProgramRunner r;
+    const std::string few = r.Dump(r.Parse(of(20)), "native", "cpu"), many = r.Dump(r.Parse(of(80)), "native", "cpu");
+    EXPECT_LE(CountFunctions(many), CountFunctions(few) + 1);  // calls are regions too
+    EXPECT_LT(many.size(), 2 * few.size());
+  }
 }
 
 }  // namespace

@@ -24,7 +24,9 @@ class Forms : public ::testing::Test {
   void Set(std::string_view key, std::string_view value) {
     ASSERT_TRUE(Ok(ricci_context_config(runner_.ctx(), key.data(), key.size(), value.data(), value.size())));
   }
-  std::string Dump(std::string_view form) { return runner_.Dump(runner_.Parse(kText), form, "cuda"); }
+  std::string Dump(std::string_view form, std::string_view text = kText) {
+    return runner_.Dump(runner_.Parse(text), form, "cuda");
+  }
   std::string DumpError(std::string_view form) {
     const Program f = runner_.Parse(kText);
     ricci_compile_opts o = ricci_compile_opts_default();
@@ -52,6 +54,20 @@ TEST_F(Forms, SourcePtxAndMachineCode) {
   EXPECT_NE(ptx.find(".loc"), ptx.npos) << "its lines";
   EXPECT_NE(sass.find("LDG.E.128"), sass.npos) << sass;
   EXPECT_NE(sass.find("//## File \""), sass.npos) << "its lines";
+}
+
+// The compiler contracts no product by itself: its operations are those that round (.rn), and fused only where the
+// program says so. The simulated one never contracts.
+TEST_F(Forms, ProductsAreContractedByTheProgramAlone) {
+  Attach("");
+  const std::string head =
+      "program f(%x: f32[64], %y: f32[64], %z: f32[64]) {\n  %p: f32[64] = mul(%x, %y)\n  %s: f32[64] = add(%p, %z)\n";
+  const std::string fused = Dump("ptx", head + "  return %s\n}"),
+                    apart = Dump("ptx", head + "  %d: f32[64] = sub(%s, %p)\n  return %d\n}");
+  EXPECT_NE(fused.find("fma.rn.f32"), fused.npos) << fused;
+  EXPECT_EQ(apart.find("fma.rn.f32"), apart.npos) << apart;
+  EXPECT_NE(apart.find("mul.rn.f32"), apart.npos) << apart;
+  EXPECT_NE(apart.find("add.rn.f32"), apart.npos) << apart;
 }
 
 TEST_F(Forms, DisassemblersThatAreNone) {

@@ -92,6 +92,11 @@ class Random(unittest.TestCase):
                 wide = np.complex128
                 np.testing.assert_allclose(found.astype(wide), expected.astype(wide), digits, digits)
 
+    def test_every_function_is_there(self):
+        theirs = {n for n in dir(jax.random) if not n.startswith("_") and callable(getattr(jax.random, n))}
+        self.assertGreater(len(theirs), 40)
+        self.assertEqual(sorted(n for n in theirs if not hasattr(ricci.random, n)), [])
+
     def test_every_dtype_of_every_function(self):
         # With an f16 multivariate_normal of JAX gives f32.
         self.check(NARROW, {"multivariate_normal"})
