@@ -17,6 +17,10 @@ class PairsOfBlocks : public Tiles {
     ExpectText(f, "_pairs(");
     ExpectSameBytes(f);
   }
+  void ExpectStoredByGpu(const Program& f) {
+    ExpectText(f, "// the GPU stores results in boxes of 64 x 64");
+    ExpectPairs(f);
+  }
   void ExpectNoPairs(const Program& f, const std::string& why) {
     ExpectText(f, "_pairs(", /*found=*/false);
     ExpectText(f, "// no pairs of blocks: " + why);
@@ -85,6 +89,55 @@ TEST_F(PairsOfBlocks, WhatPointsDo) {
   text = Batched(false, true, after);
   text.replace(text.find(") {"), 1, ", %bias: f32[C])");
   ExpectPairs(Of(text, {250, 250, 64}, "bf16"));
+  ExpectStoredByGpu(Of(text, {244, 248, 64}, "bf16"));
+}
+
+// Results of 16 bits, in each order of threads; rows and columns that tiles do not divide are not stored.
+TEST_F(PairsOfBlocks, ResultsThatTheGpuStores) {
+  CheckAll(true);
+  for (const uint64_t seed : {3, 4}) {
+    OfStandin<void(uint64_t)>("ricci_standin_seed")(seed);
+    ExpectStoredByGpu(Of(Batched(false, seed == 3), {244, 248, 72}, "bf16", seed == 3 ? "bf16" : "f16"));
+  }
+  OfStandin<void(uint64_t)>("ricci_standin_seed")(1);
+}
+
+// A row of scales, a column of them, coordinates, and values that are not rounded last.
+TEST_F(PairsOfBlocks, WhatPointsOfPiecesDo) {
+  std::string text =
+      Batched(false, false, R"(  %rows: f32[48,R,C] = broadcast_in_dim(%p) shape=[48,R,C] broadcast_dimensions=[1]
+  %columns: bf16[48,R,C] = broadcast_in_dim(%q) shape=[48,R,C] broadcast_dimensions=[0,2]
+  %i: f32[48,R,C] = iota() dtype=f32 shape=[48,R,C] dimension=2
+  %s: f32[48,R,C] = mul(%z, %rows)
+  %t: f32[48,R,C] = add(%s, %i)
+  %h: bf16[48,R,C] = convert_element_type(%t) new_dtype=bf16
+  %m: bf16[48,R,C] = mul(%h, %columns)
+  return %m
+})");
+  text.replace(text.find(") {"), 1, ", %p: f32[R], %q: bf16[48,C])");
+  ExpectStoredByGpu(Of(text, {244, 248, 64}, "bf16"));
+}
+
+TEST_F(PairsOfBlocks, ResultsThatThreadsStore) {
+  const auto stored_by_threads = [this](const std::string& why, const std::string& after,
+                                        const std::string& argument = "", Sizes n = {256, 256, 64}) {
+    std::string text = Batched(false, true, after);
+    text.replace(text.find(") {"), 1, argument + ")");
+    Program f = Of(text, n, "bf16");
+    ExpectText(f, "// threads store results: " + why);
+    return f;
+  };
+  const std::string rounded = "  %h: bf16[48,R,C] = convert_element_type(%m) new_dtype=bf16\n  return %h\n}";
+  ExpectPairs(stored_by_threads("b2 is read by rows and columns", "  %m: f32[48,R,C] = add(%z, %b)\n" + rounded,
+                                ", %b: f32[48,R,C]"));
+  stored_by_threads("a point computes 24 operations",
+                    "  %n: f32[48,R,C] = tan(%z)\n  %m: f32[48,R,C] = tan(%n)\n" + rounded);
+  stored_by_threads("of their memory a distance is 500 bytes, no multiple of 16",
+                    "  %m: f32[48,R,C] = mul(%z, %z)\n" + rounded, "", {256, 250, 64});
+  stored_by_threads("they are i32", "  %i: i32[48,R,C] = convert_element_type(%z) new_dtype=i32\n  return %i\n}");
+  stored_by_threads("there are several results",
+                    "  %m: f32[48,R,C] = mul(%z, %z)\n  %n: bf16[48,R,C] = convert_element_type(%z) new_dtype=bf16\n"
+                    "  return %m, %n\n}");
 }
 
 // The same executable with addresses that are aligned and with others: another function of the graph's node.

@@ -95,6 +95,11 @@ Values ProductGelu(const Values& in) {  // of a layer: the rows of in[0] times i
   const Value product = dot_general(in[0], in[1], {.lhs_contract = {1}, .rhs_contract = {0}}, kF32);
   return {convert_element_type(bench::Gelu({product, AlongColumns(in[2], product.shape())})[0], in[0].dtype())};
 }
+Values ProductRelu(const Values& in) {
+  const Value product = Product(in)[0];
+  const Value sum = add(product, AlongColumns(in[2], product.shape()));
+  return {convert_element_type(max(sum, zeros_like(sum)), in[0].dtype())};
+}
 // Weights of 8 bits and a scale for each column.
 Values ScaledWeights(const Values& in) {
   const Value weights = convert_element_type(in[1], in[0].dtype());
@@ -154,6 +159,7 @@ std::vector<Program> Programs(ricci_ctx* ctx) {
           {"products_f32", of({{{64, 128, 96}}, {{64, 96, 128}}}, Batched)},
           {"product_f32_long", of({{{256, 1 << 16}}, {{1 << 16, 256}}}, Product)},
           {"product_bf16_gelu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductGelu)},
+          {"product_bf16_relu", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kBF16}, column}, ProductRelu)},
           {"product_bf16", of({{{1024, 1024}, kBF16}, {{1024, 1024}, kBF16}}, Product)},
           {"product_bf16_large", of({{{4096, 4096}, kBF16}, {{4096, 4096}, kBF16}}, Product)},
           {"product_scaled_weights", of({{{kRows, 1024}, kBF16}, {{1024, 1024}, kI8}, {{1024}, kBF16}}, ScaledWeights)},

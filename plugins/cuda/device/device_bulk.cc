@@ -22,16 +22,15 @@ std::string OnSm90a(DeviceText& d, const std::string& name, const std::string& s
   });
 }
 
-BoxArguments ArgumentsOfBox(DeviceText& d, const std::string& type, uint32_t rank, uint32_t first) {
-  BoxArguments out{.signature = type + "* to, const " + d.Vector("u64", 16) + "& map, "};
+BoxArguments ArgumentsOfBox(DeviceText& d, const std::string& box, uint32_t rank, uint32_t first) {
+  BoxArguments out{.signature = box + ", const " + d.Vector("u64", 16) + "& map"};
   for (uint32_t i = 0; i < rank; ++i) {
     const std::string c = "c" + std::to_string(i), comma = i == 0 ? "" : ", ";
-    out.signature += "i32 " + c + ", ";
+    out.signature += ", i32 " + c;
     out.given += comma + c;
     out.operands += comma + "%" + std::to_string(first + i);
     out.inputs += ", \"r\"(" + c + ")";
   }
-  out.signature += "u64* barrier";
   return out;
 }
 
@@ -70,9 +69,9 @@ std::string WaitForBarrier(DeviceText& d) {
 
 std::string CopyBox(DeviceText& d, const std::string& type, uint32_t rank) {
   const std::string n = std::to_string(rank);
-  const BoxArguments box = ArgumentsOfBox(d, type, rank, 3);
+  const BoxArguments box = ArgumentsOfBox(d, type + "* to", rank, 3);
   return OnSm90a(
-      d, "ricci_dev_copy_box_" + type + "_" + n, box.signature,
+      d, "ricci_dev_copy_box_" + type + "_" + n, box.signature + ", u64* barrier",
       "const i32 at[] = {" + box.given + "};\n  ricci_copy_box(to, &map, " + n + ", at, barrier);",
       Fill("  asm volatile(\"cp.async.bulk.tensor.$nd.shared::cluster.global.mbarrier::complete_tx::bytes \"\n"
            "      \"[%0], [%1, {$o}], [%2];\"\n"

@@ -56,9 +56,9 @@ std::string WaitForPair(DeviceText& d) {
 
 std::string CopyBoxToPair(DeviceText& d, const std::string& type, uint32_t rank) {
   const std::string n = std::to_string(rank);
-  const BoxArguments box = ArgumentsOfBox(d, type, rank, 4);
+  const BoxArguments box = ArgumentsOfBox(d, type + "* to", rank, 4);
   return OnSm90a(
-      d, "ricci_dev_pair_copy_box_" + type + "_" + n, box.signature,
+      d, "ricci_dev_pair_copy_box_" + type + "_" + n, box.signature + ", u64* barrier",
       "const i32 at[] = {" + box.given + "};\n  ricci_copy_box_to_cluster(to, &map, " + n + ", at, barrier, 3);",
       Fill("  asm volatile(\"cp.async.bulk.tensor.$nd.shared::cluster.global.mbarrier::complete_tx::bytes\"\n"
            "      \".multicast::cluster [%0], [%1, {$o}], [%2], %3;\"\n"

@@ -130,12 +130,12 @@ std::string MultiplyShared(DeviceText& d, const WarpgroupProduct& p);
 // A function void NAME(signature) of sm_90a: `here` is what it does without a GPU, `ptx` its statements.
 std::string OnSm90a(DeviceText& d, const std::string& name, const std::string& signature, const std::string& here,
                     const std::string& ptx);
-// Parts of a function that copies a box: its parameters, the coordinates by name, and as operands of PTX from number
-// `first` on, which these inputs are.
+// Parts of a function that copies a box: its parameters (where the box lies, the map, coordinates), the coordinates by
+// name, and as operands of PTX from number `first` on, which these inputs are.
 struct BoxArguments {
   std::string signature, given, operands, inputs;
 };
-BoxArguments ArgumentsOfBox(DeviceText& d, const std::string& type, uint32_t rank, uint32_t first);
+BoxArguments ArgumentsOfBox(DeviceText& d, const std::string& box, uint32_t rank, uint32_t first);
 // Barriers are u64 in shared memory; NAME(barrier, arrivals): of so many arrivals in each phase. To be shown
 // (ShowToTensorCores) before a barrier of the block, after which others may use it.
 std::string BeginBarrier(DeviceText& d);
@@ -153,6 +153,20 @@ std::string CommitProducts(DeviceText& d);
 std::string WaitForProducts(DeviceText& d, int64_t all_but);
 // bool NAME(): true for one thread of the warp, always the same; all of the warp call it.
 std::string IsElected(DeviceText& d);
+
+// ---- device_store.cc: names of functions for what the GPU stores from shared memory by itself, on sm_90a ----
+// Stores four matrices of 8 by 8 elements of 16 bits, of which each lane gives the address of a row; NAME(row, in[4]).
+// Lane 8 j + i gives row i of matrix j, lane 4 i + c has its elements 2 c and 2 c + 1 in in[j].
+std::string StoreMatrices(DeviceText& d);
+// NAME(group): the 128 threads that give this number, which is not 0, meet.
+std::string MeetGroup(DeviceText& d);
+// Stores the box at these coordinates, but for what is outside of the tensor; NAME(from, map, c0, ...). One thread
+// calls it, then NAME(): its stores since the last time are a group.
+std::string StoreBox(DeviceText& d, const std::string& type, uint32_t rank);
+std::string CommitStores(DeviceText& d);
+// NAME(): until all groups of the thread but the last so many are read from shared memory; until all are stored.
+std::string WaitForReads(DeviceText& d, int64_t all_but);
+std::string WaitForStores(DeviceText& d);
 
 // ---- device_pair.cc: names of functions for pairs of blocks (clusters of two), on sm_90a ----
 std::string RankInPair(DeviceText& d);  // i32 NAME(): 0 or 1

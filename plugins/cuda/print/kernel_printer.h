@@ -303,8 +303,11 @@ class KernelPrinter {
   TensorMap MapOfPair(Side side) const;
   void BeginOfPair();
   void CopyHalf(Side side);
-  void StorePass();
-  void PointsOfWarp();
+  // Of the tile that is being written, if it is by pairs of blocks whose results the GPU stores; else null.
+  const ResultForm* Piece() const {
+    return tile_ == &pair_tile_.tile && pair_tile_.result.IsUsed() ? &pair_tile_.result : nullptr;
+  }
+  friend class PairResults;  // pair_results_text.cc
   void Pairs(const std::string& name);
   std::string TextOfPairs(const std::string& name);
 

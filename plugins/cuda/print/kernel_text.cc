@@ -44,7 +44,7 @@ KernelPrinter::KernelPrinter(const ricci_kernel_table& k, const std::vector<std:
       blocks_(k),
       ranges_(k),
       tile_of_target_(TileOf(k, blocks_, ranges_, target)),
-      pair_tile_(PairTileOf(tile_of_target_, target)),
+      pair_tile_(PairTileOf(k, ranges_, tile_of_target_, target)),
       transposed_(TransposeTileOf(k, blocks_, ranges_)),
       shares_(tile_->IsUsed() ? Shares{.team = Team::Alone(k, "blocks compute tiles"), .vector = {}}
                               : SharesOf(k, blocks_, ranges_, transposed_)),

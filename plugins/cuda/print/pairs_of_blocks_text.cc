@@ -5,25 +5,22 @@
 // the first group of warps does nothing but ask for copies; so the GPU brings the next tile while the other groups
 // still store the last one. The columns of a step are copied half by each block, to both: a slot may be filled when
 // the groups of both blocks have read it, so the warps of both arrive at `empty` of both. The groups that multiply have
-// the registers that the first one gives back. Each warp brings its sums to the points by a slot of its own in shared
-// memory, so that warps do not wait for each other.
+// the registers that the first one gives back. What they do with their sums is in pair_results_text.h.
 //
 // Of 168 registers for each of 384 threads the first group keeps 40, the others get 232 (`setmaxnreg`). A step has 48
-// KB. There is a block for each processor, which takes tile after tile. Results are stored by threads, not by TMA: sums
-// pass through shared memory either way, and no thread waits for such a store. A warp has room there for 16 rows and 64
-// columns.
-#include "cuda/print/kernel_printer.h"
+// KB, results 32 KB. There is a block for each processor, which takes tile after tile.
+#include "cuda/print/pair_results_text.h"
 
 namespace ricci::cuda {
 namespace {
 
 // $S: what it computes, $N: its name, $A: arguments, $B: bytes of shared memory, $T: the type of elements, $L, $C: how
-// the factors come, $R, $Q, $F: where columns, results and barriers begin, $G: slots of steps, $W: arrivals of warps,
+// the factors come, $R, $F: where columns and barriers begin, $G: slots of steps, $W: arrivals of warps,
 // $I, $J: barriers begun and shown, $M: the pair meets, $K: its ranks, $1, $2: the registers of the groups, $E: one of
 // a warp, $P: pairs of tiles, $n: steps of a tile, $w, $f: waits for a slot that is empty and full, $b: expects $c
 // bytes, $p, $q: the first row and column of the tile, $l: copies, $s: sums, $x: products of a step, $t, $v: which are
-// committed, and waited for but the last ones, $a: arrives in the pair, $u: all sums, $o: one pass of results, $d: what
-// points do with them.
+// committed, and waited for but the last ones, $a: arrives in the pair, $u: all sums, $D, $O, $Z: what is done with
+// them, before all tiles, after each, and at the end.
 constexpr std::string_view kText = R"(
 // $S, by pairs of blocks
 extern "C" __global__ __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1) void $N($A) {
@@ -60,11 +57,10 @@ $l          slot = slot == $G - 1 ? 0 : slot + 1;
     __syncwarp();
   } else {
     $2();
-    const bool aligned = true;
+    [[maybe_unused]] constexpr bool aligned = true;
     const i32 lane = (i32)(threadIdx.x % 32), warp = (i32)(threadIdx.x / 32 % 4);
     const i32 group_row = (group - 1) * 64, group_column = 0;
-    f32* const results = (f32*)(pair_shared + $Q) + (group_row + warp * 16) * 64;
-#pragma unroll 1
+$D#pragma unroll 1
     for (i32 pair = (i32)blockIdx.x / 2; pair < $P; pair += (i32)gridDim.x / 2) {
 $q      f32 $s[128] = {};
       i32 before = 0;
@@ -82,13 +78,8 @@ $x        $t();
       }
       $u($s);
       if (lane < 2) $a(empty + before, lane);
-#pragma unroll
-      for (i32 pass = 0; pass < 4; ++pass) {
-        __syncwarp();
-$o        __syncwarp();
-$d      }
-    }
-  }
+$O    }
+$Z  }
   // Until both are done, copies and arrivals come from the other block.
   $M();
 }
@@ -96,21 +87,12 @@ $d      }
 
 std::string N(int64_t v) { return std::to_string(v); }
 size_t Number(Side side) { return static_cast<size_t>(side); }
-constexpr int64_t kHalf = 4;  // of a part, which is what a thread reads at once
-constexpr int64_t kColumnsOfPass = 64, kRowsOfWarp = 16, kWarpsOfGroup = 4;
+constexpr int64_t kWarpsOfGroup = 4;
 constexpr int64_t kBytesOfBarriers = 2 * PairTile::kStages * int64_t{sizeof(uint64_t)};
 constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 
-// Where barriers begin: behind the steps, and the results of a pass.
-int64_t BarriersOf(int64_t step) {
-  return step * PairTile::kStages + PairTile::kRows * kColumnsOfPass * int64_t{sizeof(float)};
-}
-
-// Rows of 256 bytes, in which parts of 32 change places by the row, and in the second half of the row the halves of a
-// part: lanes that write 4 rows, and those that read a row, meet all banks.
-std::string ElementInPass(const std::string& half = "") {
-  return "results + place * " + N(kColumnsOfPass) + " + (at ^ place % 8 * 8 ^ at / 32 * 4" + half + ")";
-}
+// Where barriers begin: behind the steps, and the results.
+int64_t BarriersOf(int64_t step) { return step * PairTile::kStages + PairResults::kBytes; }
 
 }  // namespace
 
@@ -140,6 +122,10 @@ void KernelPrinter::LaunchPairs() {
   for (const Side side : {Side::kRows, Side::kColumns}) {
     launch.maps.push_back(MapOfPair(side));
     together[p.operands[Number(side)].form.buffer] = 1;
+  }
+  if (pair_tile_.result.IsUsed()) {
+    launch.maps.push_back(cuda::MapOf(pair_tile_.result.form, pair_tile_.result.dtype));
+    together[pair_tile_.result.form.buffer] = 1;
   }
   launch.alignment = Alignment::Of(together, TensorMap::kAlignment);
   tile_ = outside;
@@ -177,52 +163,11 @@ void KernelPrinter::BeginOfPair() {
   CoordinatesOf(Side::kBatch, tile_->extents[2] > 1 ? "batch" : "0", nullptr);
 }
 
-// ---- results ----
-void KernelPrinter::StorePass() {
-  const TileProduct& p = tile_->sums[0];
-  const std::string two = device_.Vector("f32", 2), numbers = N(kColumnsOfPass / 4);
-  Line("#pragma unroll");
-  Open("for (i32 j = 0; j < " + numbers + "; ++j)");
-  Line("const i32 place = lane / 4 + j % 2 * 8, at = j / 2 * 8 + lane % 4 * 2;");
-  Line(two + " two;");
-  Line("two.at[0] = " + SumName(p) + "[(pass * " + numbers + " + j) * 2], two.at[1] = " + SumName(p) + "[(pass * " +
-       numbers + " + j) * 2 + 1];");
-  Line("*(" + two + "*)(" + ElementInPass() + ") = two;");
-  Close();
-}
-
-void KernelPrinter::PointsOfWarp() {
-  const TileProduct& p = tile_->sums[0];
-  const int64_t n = tile_->points ? tile_->points->size : 1, along = kColumnsOfPass / n;
-  const std::string type = n == 1 ? "f32" : device_.Vector("f32", n);
-  Line("#pragma unroll 1");
-  Open("for (i32 number = lane; number < " + N(kRowsOfWarp * along) + "; number += 32)");
-  Line("const i32 place = number / " + N(along) + ", at = number % " + N(along) + (n == 1 ? "" : " * " + N(n)) + ";");
-  Line("const i32 row = first_row + group_row + warp * 16 + place, column = first_column + pass * " +
-       N(kColumnsOfPass) + " + at;");
-  std::string beyond;
-  if (tile_->extents[0] % (PairTile::kBlocks * PairTile::kRows) != 0) beyond = "row >= " + N(tile_->extents[0]);
-  if (tile_->extents[1] % PairTile::kColumns != 0) {
-    beyond += (beyond.empty() ? "" : " || ") + std::string("column >= ") + N(tile_->extents[1]);
-  }
-  if (!beyond.empty()) Line("if (" + beyond + ") continue;");
-  const std::string sum = "s" + N(p.first);
-  if (n <= kHalf) {
-    Line("const " + type + " " + sum + " = *(const " + type + "*)(" + ElementInPass() + ");");
-  } else {
-    const std::string half = device_.Vector("f32", kHalf);
-    Line(type + " " + sum + ";");
-    Line("*(" + half + "*)" + sum + ".at = *(const " + half + "*)(" + ElementInPass() + ");");
-    Line("*(" + half + "*)(" + sum + ".at + 4) = *(const " + half + "*)(" + ElementInPass(" ^ 4") + ");");
-  }
-  PointsOfSums();
-  Close();
-}
-
 // ---- the whole ----
 std::string KernelPrinter::TextOfPairs(const std::string& name) {
   const TileProduct& p = tile_->products[0];
   const int64_t columns = PairTile::kColumns, stages = PairTile::kStages, of_step = BytesOfStep(p);
+  PairResults results(*this);
   const auto way = [&](Side side) { return side == Side::kRows ? "copied" : "half copied by each block to both"; };
   return Fill(kText, {{'S', Summary()},
                       {'N', name},
@@ -232,7 +177,6 @@ std::string KernelPrinter::TextOfPairs(const std::string& name) {
                       {'L', way(Side::kRows)},
                       {'C', way(Side::kColumns)},
                       {'R', N(BytesOfOperand(p, Side::kRows) * stages)},
-                      {'Q', N(of_step * stages)},
                       {'F', N(BarriersOf(of_step))},
                       {'G', N(stages)},
                       {'W', N(PairTile::kBlocks * PairTile::kGroups * kWarpsOfGroup)},
@@ -261,13 +205,15 @@ std::string KernelPrinter::TextOfPairs(const std::string& name) {
                       {'v', WaitForProducts(device_, 1)},
                       {'a', ArriveInPair(device_)},
                       {'u', WaitForSums(device_, columns)},
-                      {'o', Within(4, [this] { StorePass(); })},
-                      {'d', Within(4, [this] { PointsOfWarp(); })}});
+                      {'D', Within(2, [&] { results.Begin(of_step * stages); })},
+                      {'O', Within(3, [&] { results.OfTile(); })},
+                      {'Z', Within(2, [&] { results.End(); })}});
 }
 
 void KernelPrinter::Pairs(const std::string& name) {
   if (!pair_tile_.tile.reason.empty()) Decide(pair_tile_.tile.reason);
   if (!pair_tile_.IsUsed()) return;
+  Decide(PairResults(*this).Decision());
   const Tile* const outside = std::exchange(tile_, &pair_tile_.tile);
   source_line_.clear();
   text_ += TextOfPairs(name + "_pairs");

@@ -28,16 +28,7 @@ constexpr int64_t kWarps = kTileThreads / 32;
 // ---- maps ----
 // A box is what a step needs of it, or where lines lie along the rows (columns) one panel of that (tile_layout.h).
 TensorMap KernelPrinter::MapOf(const TileProduct& p, Side side) const {
-  const TileOperand& o = p.operands[Number(side)];
-  const auto bytes = static_cast<uint64_t>(codegen::SizeOfDType(o.dtype));
-  TensorMap m{.argument = o.form.buffer, .first = static_cast<uint64_t>(o.form.first) * bytes};
-  for (const TensorForm::Dimension& d : o.form.dimensions) {
-    m.sizes[m.rank] = static_cast<uint64_t>(d.size);
-    m.strides[m.rank] = static_cast<uint64_t>(d.stride) * bytes;
-    m.box[m.rank] = static_cast<uint32_t>(d.box);
-    ++m.rank;
-  }
-  return m;
+  return cuda::MapOf(p.operands[Number(side)].form, p.operands[Number(side)].dtype);
 }
 
 // Factors that several products share have one.

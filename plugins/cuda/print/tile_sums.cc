@@ -176,6 +176,7 @@ void KernelPrinter::PointsOfSums() {
 void KernelPrinter::PointsOfAccess() {
   const VectorAccess& access = *tile_->points;
   const std::string n = N(access.size);
+  const ResultForm* const piece = Piece();
   const auto is_store = [&](uint32_t i) { return access.together[i] != 0 && At(i).op == RICCI_K_STORE; };
   for (uint32_t i = 1; i < k_.n_insts; ++i) {
     const bool is_kept = access.each[i] != 0 && At(i).op == RICCI_K_LOAD;
@@ -187,6 +188,7 @@ void KernelPrinter::PointsOfAccess() {
     }
     if (is_store(i)) Line(VectorType(i, access.size) + " y" + N(i) + ";");
   }
+  if (piece != nullptr) Line(device_.Vector(Type(piece->value), access.size) + " kept;");
   Line("#pragma unroll");
   Open("for (i32 e = 0; e < " + n + "; ++e)");
   CoordinatesOf(Side::kRows, "row", &access.each);
@@ -206,6 +208,7 @@ void KernelPrinter::PointsOfAccess() {
       Instruction(i);
     }
   }
+  if (piece != nullptr) Line("kept.at[e] = " + V(piece->value) + ";");
   Close();
   for (const uint32_t i : access.loads) access_vectors_[i].clear();
   for (uint32_t i = 1; i < k_.n_insts; ++i) {

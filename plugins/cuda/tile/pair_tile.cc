@@ -43,7 +43,8 @@ std::string WhyNot(const Tile& t, const TextTarget& target) {
 
 }  // namespace
 
-PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target) {
+PairTile PairTileOf(const ricci_kernel_table& k, const IndexRanges& ranges, const Tile& by_warpgroups,
+                    const TextTarget& target) {
   PairTile out;
   if (by_warpgroups.kind != TileKind::kWarpgroups) return out;
   if (const std::string why_not = WhyNot(by_warpgroups, target); !why_not.empty()) {
@@ -59,6 +60,8 @@ PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target) {
   out.tile.reason = "where addresses are aligned on sm_90a pairs of blocks compute " + N(out.pairs) +
                     " tiles of 256 x 256 in sequence: of each block one group of warps copies, " +
                     N(PairTile::kGroups) + " multiply";
+  out.result = ResultFormOf(k, ranges, by_warpgroups);
+  if (out.result.IsUsed()) out.tile.points = out.result.points;
   return out;
 }
 

@@ -18,7 +18,7 @@
 // alignment does not change bits. `--explain` says why a product has no pairs.
 #ifndef RICCI_CUDA_PAIR_TILE_H_
 #define RICCI_CUDA_PAIR_TILE_H_
-#include "cuda/tile/product_tile.h"
+#include "cuda/tile/result_form.h"
 
 namespace ricci::cuda {
 
@@ -29,11 +29,13 @@ struct PairTile {
 
   Tile tile;          // of a block; `reason` says what it is, or of a product on tensor cores why there is none
   int64_t pairs = 0;  // of tiles; 0: the product has another form
+  ResultForm result;  // then `points` of the tile are those of pieces
 
   bool IsUsed() const { return pairs != 0; }
 };
 // `by_warpgroups`: the tile that it is otherwise; of another kind has no pairs.
-PairTile PairTileOf(const Tile& by_warpgroups, const TextTarget& target);
+PairTile PairTileOf(const ricci_kernel_table& k, const IndexRanges& ranges, const Tile& by_warpgroups,
+                    const TextTarget& target);
 
 }  // namespace ricci::cuda
 #endif

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "codegen/analysis.h"
-#include "cuda/driver/tensor_map.h"
 #include "cuda/schedule/index_forms.h"
 
 namespace ricci::cuda {
@@ -38,13 +37,13 @@ class Finder {
          const TensorBox& box)
       : k_(k), loops_(loops), sides_(sides), box_(box) {}
 
-  TensorForm Find(uint32_t load) {
-    const ricci_inst& q = k_.insts[load];
-    if (q.op != RICCI_K_LOAD) return No("it is computed");
+  TensorForm Find(uint32_t access) {
+    const ricci_inst& q = k_.insts[access];
+    if (q.op != RICCI_K_LOAD && q.op != RICCI_K_STORE) return No("it is computed");
     const IndexForms forms(k_, loops_);
     const IndexForm& f = forms.Of(q.a);
     if (f.empty()) return No("its index is not a sum of coordinates times constants");
-    bytes_ = codegen::SizeOfDType(q.dtype);
+    bytes_ = codegen::SizeOfDType(q.op == RICCI_K_LOAD ? q.dtype : k_.insts[q.b].dtype);
     form_.buffer = static_cast<uint32_t>(RICCI_BUFFER_OF(q.imm));
     form_.first = f.back();
     if (!TakeDimensions(f) || !AreTaken() || !IsABox()) return No(form_.why_not);
@@ -63,6 +62,7 @@ class Finder {
     for (size_t l = 0; l < loops_.size(); ++l) {
       sum.push_back({Along::kSum, codegen::TripsOf(k_, loops_[l]).value_or(0), f[k_.domain_rank + l], {}});
     }
+    for (const uint32_t d : sides_.rows) sum.push_back({Along::kSum, k_.domain[d], f[d], {}});
     for (const uint32_t d : sides_.side) side.push_back({Along::kSide, k_.domain[d], f[d], {}});
     for (const uint32_t d : sides_.batch) {
       if (f[d] != 0) batch.push_back({Along::kBatch, k_.domain[d], f[d], {d}});
@@ -152,9 +152,21 @@ class Finder {
 
 }  // namespace
 
-TensorForm TensorFormOf(const ricci_kernel_table& k, uint32_t load, const std::vector<uint32_t>& loops,
+TensorForm TensorFormOf(const ricci_kernel_table& k, uint32_t access, const std::vector<uint32_t>& loops,
                         const TensorSides& sides, const TensorBox& box) {
-  return Finder(k, loops, sides, box).Find(load);
+  return Finder(k, loops, sides, box).Find(access);
+}
+
+TensorMap MapOf(const TensorForm& form, uint32_t dtype) {
+  const auto bytes = static_cast<uint64_t>(codegen::SizeOfDType(dtype));
+  TensorMap m{.argument = form.buffer, .first = static_cast<uint64_t>(form.first) * bytes};
+  for (const Dimension& d : form.dimensions) {
+    m.sizes[m.rank] = static_cast<uint64_t>(d.size);
+    m.strides[m.rank] = static_cast<uint64_t>(d.stride) * bytes;
+    m.box[m.rank] = static_cast<uint32_t>(d.box);
+    ++m.rank;
+  }
+  return m;
 }
 
 }  // namespace ricci::cuda

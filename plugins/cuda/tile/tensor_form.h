@@ -17,12 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "cuda/driver/tensor_map.h"
 #include "ricci/backend.h"
 
 namespace ricci::cuda {
 
 struct TensorForm {
-  // What the coordinate of a dimension is in a tile: of a trip of the sum, of a row (column), or of the batch.
+  // What the coordinate of a dimension is in a tile: of a trip of the sum, of a row (column), or of the batch. Of a
+  // result, which has no trips, the rows take their place, and the side is that of its columns.
   enum class Along : uint8_t { kSum, kSide, kBatch };
   struct Dimension {
     Along along;
@@ -42,18 +44,21 @@ struct TensorForm {
   bool is_there() const { return !dimensions.empty(); }
 };
 
-// The dimensions of the domain that a tile has along the operand, and those of the batch; the outermost first.
+// The dimensions of the domain that a tile has along the operand, and those of the batch; the outermost first. Of a
+// result also those of its rows.
 struct TensorSides {
-  std::vector<uint32_t> side, batch;
+  std::vector<uint32_t> side, batch, rows = {};
 };
 // What is copied at once: so many lines of so many neighbours, along the sum or along the rows (columns).
 struct TensorBox {
   bool along_sum = false;
   int64_t of_line = 0, lines = 0;
 };
-// Of the LOAD `load` in `loops`, each in the one before.
-TensorForm TensorFormOf(const ricci_kernel_table& k, uint32_t load, const std::vector<uint32_t>& loops,
+// Of the LOAD `access` in `loops`, each in the one before; of a STORE without loops.
+TensorForm TensorFormOf(const ricci_kernel_table& k, uint32_t access, const std::vector<uint32_t>& loops,
                         const TensorSides& sides, const TensorBox& box);
+// As the GPU is given it, of elements of that type.
+TensorMap MapOf(const TensorForm& form, uint32_t dtype);
 
 }  // namespace ricci::cuda
 #endif

@@ -59,6 +59,10 @@ struct Place {
   void (*barrier_of_cluster)();
   void (*fence_mbarrier_init)();
   void (*other_block)(unsigned rank, const void* mbarrier);
+  void (*store_box)(const BoxToCopy& box, const void* site);
+  void (*commit_stores)();
+  void (*wait_for_stores)(unsigned but, bool only_reads);
+  void (*named_barrier)(unsigned number, unsigned threads);
 };
 static const Place* here;
 RICCI_UNSEEN static void Enter(const Place* p) { here = p; }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulk_stores.h"
 #include "mbarriers.h"
 #include "stack_switch.h"
 
@@ -19,7 +20,8 @@ constexpr size_t kStackBytes = 384 << 10;  // the private arrays of a thread, an
 constexpr size_t kAloneBytes = 8 << 20;    // of the fiber in which threads run that never wait
 constexpr size_t kWarp = 32;
 
-enum class State : uint8_t { kReady, kMeets, kBarrier, kPhase, kDone };  // kBarrier: of the block or of its cluster
+// kBarrier: of the block or of its cluster; kNamed: of some threads of the block.
+enum class State : uint8_t { kReady, kMeets, kBarrier, kNamed, kPhase, kDone };
 
 struct Fiber {
   Suspended suspended;
@@ -30,7 +32,8 @@ struct Fiber {
   State state = State::kReady;
   Meeting meeting;  // where it waits, with kMeets
   AsyncCopies copies;
-  PhaseWait wait;  // with kPhase
+  PhaseWait wait;          // with kPhase
+  unsigned named[2] = {};  // with kNamed: the number of the barrier, and its threads
 };
 
 struct Block {
@@ -41,6 +44,7 @@ struct Block {
   Fiber* running = nullptr;
   std::string fault;
   Mbarriers mbarriers;
+  BulkStores stores;
 };
 Block* block = nullptr;  // one at a time
 
@@ -134,6 +138,37 @@ void OtherBlock(unsigned rank, const void* mbarrier) {
   if (!block->fault.empty()) Leave();
 }
 
+// ---- barriers of some threads ----
+// Warps come whole (bar.sync is `.aligned`), to a barrier of so many threads as each says.
+void NamedBarrier(unsigned number, unsigned threads) {
+  constexpr unsigned kBarriers = 16;
+  if (number == 0 || number >= kBarriers) FaultOf("bar.sync of no such barrier, or of that of __syncthreads");
+  if (threads == 0 || threads % kWarp != 0) FaultOf("bar.sync of a part of a warp");
+  block->running->named[0] = number;
+  block->running->named[1] = threads;
+  Wait(State::kNamed);
+}
+bool IsAtSameBarrier(const Fiber& a, const Fiber& b) {
+  return a.state == State::kNamed && a.place.rank == b.place.rank && a.named[0] == b.named[0];
+}
+// Whether as many as the barrier of `f` is for have come, which then go on.
+bool GoOnFromBarrier(Block& b, const Fiber& f) {
+  std::vector<Fiber*> come;
+  for (Fiber& other : b.fibers) {
+    if (IsAtSameBarrier(other, f)) come.push_back(&other);
+  }
+  const auto wants_others = [&](const Fiber* c) { return c->named[1] != f.named[1]; };
+  if (std::any_of(come.begin(), come.end(), wants_others)) b.fault = "bar.sync of other threads at the same barrier";
+  if (come.size() < f.named[1]) return false;
+  std::vector<Thread*> threads;
+  for (Fiber* const c : come) {
+    c->state = State::kReady;
+    threads.push_back(&c->thread);
+  }
+  if (b.launch.check != nullptr) b.launch.check->SyncWarp(threads);
+  return true;
+}
+
 // ---- mbarriers ----
 // Whether something is wrong, which ends the launch: the thread then leaves, with nothing in its stack.
 bool IsWrong(std::string wrong) {
@@ -157,6 +192,13 @@ void WaitForPhase(void* at, unsigned parity, const void* site) {
   if (!block->mbarriers.IsOver(f.wait, block->fault)) Wait(State::kPhase);
   block->mbarriers.EndWait(f.wait, WhoAsks(site));
 }
+// ---- stores of boxes ----
+void StoreBox(const BoxToCopy& box, const void* site) {
+  if (IsWrong(block->stores.Store(box, WhoAsks(site)))) Leave();
+}
+void CommitStores() { block->stores.Commit(WhoAsks(nullptr)); }
+void WaitForStores(unsigned but, bool only_reads) { block->stores.Wait(but, only_reads, WhoAsks(nullptr)); }
+
 // The thread has waited for all of its groups of products before this one.
 void HasWaitedForProducts(unsigned group) {
   if (block->launch.check == nullptr) return;
@@ -221,6 +263,10 @@ void PrepareFiber(Fiber& f, const Launch& launch, void (*begin)(), char* stack, 
   f.place.barrier_of_cluster = BarrierOfCluster;
   f.place.fence_mbarrier_init = FenceMbarrierInit;
   f.place.other_block = OtherBlock;
+  f.place.store_box = StoreBox;
+  f.place.commit_stores = CommitStores;
+  f.place.wait_for_stores = WaitForStores;
+  f.place.named_barrier = NamedBarrier;
   f.place.fault = FaultOf;
   f.stack = stack;
   f.stack_bytes = bytes;
@@ -349,6 +395,7 @@ bool AdvanceWarp(Block& b, size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       Fiber& f = b.fibers[b.order[i]];
       if (f.state == State::kMeets && HaveCome(f)) Exchange(f), more = true;
+      if (f.state == State::kNamed && GoOnFromBarrier(b, f)) more = true;
       if (f.state == State::kPhase && b.mbarriers.IsOver(f.wait, b.fault)) f.state = State::kReady, more = true;
       if (!b.fault.empty()) return true;
     }
@@ -371,6 +418,7 @@ bool Advance(Block& b) {
   }
   if (b.launch.check != nullptr) b.launch.check->Barrier(threads);
   b.fault = b.mbarriers.AfterBarrier(b.launch.check);
+  if (b.fault.empty()) b.fault = b.stores.AfterBarrier(b.launch.check);
   return true;
 }
 
@@ -379,6 +427,7 @@ std::string At(const Fiber& f) {
   const std::string thread = "thread " + std::to_string(NumberOf(f));
   if (f.state == State::kDone) return thread + " has ended";
   if (f.state == State::kPhase) return thread + " waits at " + block->mbarriers.Text(f.wait);
+  if (f.state == State::kNamed) return thread + " waits at barrier " + std::to_string(f.named[0]);
   return thread + " waits at " + (f.state == State::kBarrier ? "__syncthreads" : f.meeting.what);
 }
 
@@ -405,6 +454,9 @@ std::string WhyStuck(const Block& b) {
     if (f.state == State::kPhase) return "a phase that never completes: " + At(f);
   }
   for (const Fiber& f : b.fibers) {
+    if (f.state == State::kNamed) return "a barrier to which others never come: " + At(f);
+  }
+  for (const Fiber& f : b.fibers) {
     if (f.state == State::kMeets) return "wrong mask or operation of a warp: " + At(f) + ", " + WhyApart(f);
   }
   const auto find = [&](State state) {
@@ -419,7 +471,7 @@ std::string RunBlock(const Launch& launch) {
   const Place& p = launch.place;
   const bool meets = launch.function.meets;
   const size_t n = size_t{p.threads[0]} * p.threads[1] * p.threads[2] * (meets ? launch.function.cluster : 1);
-  Block b{launch, Fibers(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}};
+  Block b{launch, Fibers(meets ? n : 1), OrderOf(n, launch.seed), {}, nullptr, {}, {}, {}};
   block = &b;
   for (size_t i = 0; meets && i < n; ++i) {
     PrepareFiber(b.fibers[i], launch, Begin, StackOf(i), kStackBytes);
@@ -431,6 +483,7 @@ std::string RunBlock(const Launch& launch) {
     if (!Advance(b)) b.fault = WhyStuck(b);
   }
   if (b.fault.empty()) b.fault = b.mbarriers.AtEnd();
+  if (b.fault.empty()) b.fault = b.stores.AtEnd();
   block = nullptr;
   return b.fault;
 }

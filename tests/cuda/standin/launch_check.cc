@@ -18,7 +18,7 @@ constexpr uint32_t kGroup = 128;  // threads
 std::string ThreadName(uint32_t number) {
   if (number < kReaders) return "thread " + std::to_string(number);
   if (number < kCopiers) return "group of warps " + std::to_string((number - kReaders) / kGroup);
-  return "a copy for mbarrier " + std::to_string(number - kCopiers);
+  return number < kStorers ? "a copy for mbarrier " + std::to_string(number - kCopiers) : "a store of a box";
 }
 const char* Verb(Access a) {
   return a == Access::kRead ? "reads" : a == Access::kWrite ? "writes" : "updates atomically";
@@ -174,12 +174,13 @@ bool LaunchCheck::NoteByTensorCores(uintptr_t p, uint32_t bytes, uint32_t group,
   return NoteBy(reader, section != nullptr ? *section : function_.library->fixed, p, bytes, Access::kRead, site);
 }
 
-bool LaunchCheck::NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, bool writes, const void* site) {
-  SharedSection* const section = writes ? SectionOf(p) : nullptr;
-  if (section != nullptr) return NoteBy(agent, *section, p, bytes, Access::kWrite, site);
-  const Buffer* const buffer = writes ? nullptr : BufferOf(p);
+bool LaunchCheck::NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, Copied what, const void* site) {
+  const bool in_shared = what == Copied::kToShared || what == Copied::kFromShared;
+  const Access access = what == Copied::kToShared || what == Copied::kToDevice ? Access::kWrite : Access::kRead;
+  SharedSection* const section = in_shared ? SectionOf(p) : nullptr;
+  if (section != nullptr) return NoteBy(agent, *section, p, bytes, access, site);
+  const Buffer* const buffer = in_shared ? nullptr : BufferOf(p);
   Thread* const thread = std::exchange(thread_, &agent);
-  const Access access = writes ? Access::kWrite : Access::kRead;
   const bool goes_on = buffer != nullptr ? NoteGlobal(*buffer, p, bytes, access, site)
                                          : Fail("out of bounds: " + Said(access, bytes, PlaceOf(p), site));
   thread_ = thread;

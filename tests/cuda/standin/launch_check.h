@@ -37,8 +37,9 @@ class LaunchCheck {
   void Runs(Thread* t, uintptr_t stack, uint64_t bytes);
   // False if the launch cannot go on, for the reason that Fault() gives.
   bool Note(uintptr_t p, uint32_t bytes, uint32_t kind, const void* site);
-  // What `agent` reads of memory of the device, and writes to shared memory, for the thread that has asked it to.
-  bool NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, bool writes, const void* site);
+  // What `agent` reads and writes of a box that the GPU copies, for the thread that has asked it to.
+  enum class Copied : uint8_t { kFromDevice, kToShared, kFromShared, kToDevice };
+  bool NoteCopy(Thread& agent, uintptr_t p, uint32_t bytes, Copied what, const void* site);
   const std::string& Fault() const { return fault_; }
   // After the launch: what it has touched, as accesses of `step`.
   void Touch(const StepRef& step) const;

@@ -32,6 +32,7 @@ std::string Mbarriers::Init(void* at, unsigned arrivals, const Asker& who) {
     return who.check->Fault();
   }
   const auto number = static_cast<uint32_t>(all_.size());
+  if (number >= kStorers - kCopiers) return "more mbarriers than are modelled" + By(who);
   const uint64_t mark = kMark + number;
   std::memcpy(at, &mark, sizeof mark);
   all_.push_back({at, number, arrivals, arrivals, who.thread.number});
@@ -117,13 +118,14 @@ std::string Mbarriers::Copy(const BoxToCopy& box, void* at, const Asker& who) {
 std::string Mbarriers::NoteAll(PendingCopy& c, LaunchCheck* check) const {
   if (check == nullptr) return {};
   for (uint32_t at = 0; at < c.bytes; at += c.line_bytes) {
-    if (!check->NoteCopy(c.agent, reinterpret_cast<uintptr_t>(c.to) + at, c.line_bytes, /*writes=*/true, c.site)) {
-      return check->Fault();
-    }
+    const auto to = reinterpret_cast<uintptr_t>(c.to) + at;
+    if (!check->NoteCopy(c.agent, to, c.line_bytes, LaunchCheck::Copied::kToShared, c.site)) return check->Fault();
   }
   for (const Piece& p : c.pieces) {
     const auto from = reinterpret_cast<uintptr_t>(p.from);
-    if (p.valid != 0 && !check->NoteCopy(c.agent, from, p.valid, /*writes=*/false, c.site)) return check->Fault();
+    if (p.valid != 0 && !check->NoteCopy(c.agent, from, p.valid, LaunchCheck::Copied::kFromDevice, c.site)) {
+      return check->Fault();
+    }
   }
   return {};
 }

@@ -21,7 +21,7 @@
 
 namespace ricci::cuda::standin {
 
-// As the prelude of texts has it.
+// As the prelude of texts has it; of a box that is stored, where it lies.
 struct BoxToCopy {
   char* to;
   unsigned address, rank;

@@ -25,8 +25,9 @@ enum class Access : uint8_t { kRead, kWrite, kAtomic };
 constexpr uint32_t kLanes = 32;
 // Numbers below the first are threads of the block; from there on agents, each with epochs of its own: as whom tensor
 // cores read for a thread, by the groups of products that it has committed; and as whom bytes come that count at an
-// mbarrier, by its phases.
-constexpr uint32_t kReaders = 1024, kCopiers = 2048;
+// mbarrier, by its phases; and two for each thread that stores boxes, as whom these are read and written, by the
+// groups that it has committed.
+constexpr uint32_t kReaders = 1024, kCopiers = 2048, kStorers = kCopiers + 256;
 
 // By number, the epoch up to which somebody is in order; 0, or beyond the end: not at all.
 using Epochs = std::vector<uint32_t>;

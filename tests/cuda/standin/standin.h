@@ -228,6 +228,11 @@ struct Place {
   void (*barrier_of_cluster)();
   void (*fence_mbarrier_init)();
   void (*other_block)(unsigned rank, const void* mbarrier);
+  // Stores of boxes (bulk_stores.h), and barriers of some threads of the block.
+  void (*store_box)(const BoxToCopy& box, const void* site);
+  void (*commit_stores)();
+  void (*wait_for_stores)(unsigned but, bool only_reads);
+  void (*named_barrier)(unsigned number, unsigned threads);
 };
 constexpr const char* kEndOfWait = "wgmma.wait_group, its end";  // where lanes meet then
 // A kernel of a module, called with the addresses of its arguments as one thread; without a place it tells how many

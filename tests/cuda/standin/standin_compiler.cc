@@ -20,6 +20,7 @@
 #include "device_matrices.h"
 #include "device_mbarriers.h"
 #include "device_prelude.h"
+#include "device_stores.h"
 #include "device_warpgroups.h"
 #include "kernel_cache.h"
 #include "kernel_library.h"
@@ -204,8 +205,8 @@ const std::string& Beginning() {
 // Then what groups of warps and copies of the GPU need, a third of the time of most texts, which have none of its
 // names.
 const std::string& GroupsAndCopies(const std::string& source) {
-  static const std::string &text = *new std::string(
-                               WithInlineFunctions(std::string(DeviceWarpgroups()) + DeviceMbarriers())),
+  static const std::string &text = *new std::string(WithInlineFunctions(std::string(DeviceWarpgroups()) +
+                                                                        DeviceMbarriers() + DeviceStores())),
                            &none = *new std::string(NoDeviceWarpgroups());
   static const std::vector<std::string>& names = *[] {
     std::set<std::string> all = NamesIn(text);
