@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "fuzz/program_transforms.h"
 #include "ir/walk.h"
 #include "kernel/scalar/scalar_float.h"
 #include "prim/registry.h"
@@ -73,10 +74,11 @@ struct Way {
   std::string_view vmap, skip = "";
   uint32_t level = 0;
   bool small_code = false;
+  int64_t batch = 0;  // of so many equal elements; 0: alone
 
   std::string ToText(bool on_gpu) const {
     return Text(on_gpu ? "on cuda" : "on cpu", " with vmap ", vmap, ", without `", skip, "`, level ", level,
-                small_code ? ", short functions" : "");
+                small_code ? ", short functions" : "", ", batch ", batch);
   }
 };
 constexpr Way kWays[] = {{"batched"},
@@ -94,15 +96,44 @@ constexpr Way kWays[] = {{"batched"},
                          {"lanes", "", 1},
                          {"auto", "", 0, true},
                          {"lanes", "", 0, true},
-                         {"batched", "fuse", 0, true}};
+                         {"batched", "fuse", 0, true},
+                         // Vectors and their tails.
+                         {"lanes", "", 0, false, 5},
+                         {"lanes", "", 0, false, 64},
+                         {"batched", "", 0, false, 17},
+                         {"auto", "", 0, false, 17}};
 
-RunResult RunIn(const Way& way, const std::string& text, const std::vector<Bytes>& inputs,
-                const GpuLibraries& gpu = {}) {
+std::vector<Bytes> Repeated(const std::vector<Bytes>& arrays, int64_t times) {
+  std::vector<Bytes> out(arrays.size());
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    for (int64_t n = 0; n < times; ++n) out[i].insert(out[i].end(), arrays[i].begin(), arrays[i].end());
+  }
+  return out;
+}
+
+// A batch gives the results of all its elements in sequence.
+RunResult RunIn(const Way& way, const std::string& text, std::vector<Bytes> inputs, const GpuLibraries& gpu = {}) {
   const Context ctx = MakeContext(way.vmap, way.small_code, /*late=*/nullptr, gpu);
   ricci_program* raw = nullptr;
   Check(ricci_program_parse(ctx.get(), text.data(), text.size(), "rounding", 8, &raw));
-  const Program p = Own(raw);
-  return Compiled(ctx.get(), raw, gpu.empty() ? "cpu" : "cuda", /*donate=*/0, way.level, way.skip).Run(inputs);
+  Program p = Own(raw);
+  if (way.batch != 0) {
+    p = VmapOf(p, BatchAxes(inputs.size(), 0), BatchAxes(ResultsOf(ctx.get(), raw).size(), 0), way.batch);
+    inputs = Repeated(inputs, way.batch);
+  }
+  return Compiled(ctx.get(), p.get(), gpu.empty() ? "cpu" : "cuda", /*donate=*/0, way.level, way.skip).Run(inputs);
+}
+
+// The same; nothing if the program has no batch.
+std::optional<RunResult> RunIfPossible(const Way& way, const std::string& text, const std::vector<Bytes>& inputs,
+                                       const GpuLibraries& gpu) {
+  if (way.batch != 0 && inputs.empty()) return {};
+  try {
+    return RunIn(way, text, inputs, gpu);
+  } catch (const Error& e) {
+    if (way.batch == 0 || !MayBeRefused(e)) throw;
+    return {};
+  }
 }
 
 double Number(uint32_t dtype, const std::byte* element) {
@@ -111,12 +142,14 @@ double Number(uint32_t dtype, const std::byte* element) {
   return types::IsFloating(dtype) ? kernel::DecodeFloat(dtype, bits) : static_cast<double>(bits);
 }
 
-// Equal bits, or both NaN, or zeros: the sign of a zero is not specified. Complex numbers are compared by parts.
+// Equal bits, or both NaN, or zeros: the sign of a zero is not specified. Complex numbers are compared by parts. Each
+// element of a batch in `b` is compared with `a`.
 Complaint Compare(const ArrayType& type, const Bytes& a, const Bytes& b) {
   const uint32_t part = types::PartOf(static_cast<uint32_t>(type.dtype())), size = types::Info(part).size;
-  for (size_t at = 0; at < a.size(); at += size) {
-    if (std::memcmp(&a[at], &b[at], size) == 0) continue;
-    const double x = Number(part, &a[at]), y = Number(part, &b[at]);
+  for (size_t at = 0; at < b.size(); at += size) {
+    const std::byte* const alone = &a[at % a.size()];
+    if (std::memcmp(alone, &b[at], size) == 0) continue;
+    const double x = Number(part, alone), y = Number(part, &b[at]);
     if (types::IsFloating(part) && (x == y || (std::isnan(x) && std::isnan(y)))) continue;
     return Text("number ", at / size, " is ", y, ", but ", x);
   }
@@ -151,10 +184,10 @@ Complaint CheckOneRounding(ricci_ctx* ctx, const Program& p, const std::vector<B
   const bool on_gpu = !options.gpu.empty();
   for (int n = 0; n < (on_gpu ? 1 : options.ways); ++n) {
     const Way way = on_gpu ? Way{vmap} : dice.Pick(kWays);
-    const RunResult other = RunIn(way, text, inputs, options.gpu);
-    if (other.error) continue;
+    const std::optional<RunResult> other = RunIfPossible(way, text, inputs, options.gpu);
+    if (!other || other->error) continue;
     for (size_t i = 0; i < have.size(); ++i) {
-      const Complaint c = have[i] != 0 ? Compare(types[i], first.arrays[i], other.arrays[i]) : Complaint();
+      const Complaint c = have[i] != 0 ? Compare(types[i], first.arrays[i], other->arrays[i]) : Complaint();
       if (c) return Text("rounding: result ", i, " ", way.ToText(on_gpu), ": ", *c, " on cpu with vmap ", vmap);
     }
   }

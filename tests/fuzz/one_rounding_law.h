@@ -4,7 +4,8 @@
 // bits depended on that, comparisons of it with something computed from it would be wrong (`eq(d, max(d, eps))`, a mask
 // of a derivative). So results that no sum of terms in an order of the schedule's goes into are compared bit by bit
 // between ways to compile: schedules of vmap, levels, code of short functions, passes that are left out after products
-// were contracted. It is a judge of every pass that computes a value again or elsewhere.
+// were contracted. A batch of the same inputs must give each element what the program gives alone. It is a judge of
+// every pass that computes a value again or elsewhere.
 //
 // It holds of every program and of what a transform makes of it, on a simulated GPU too. `--ways N` ways are drawn for
 // each program. With contraction left to LLVM, one program in 300 breaks the law.

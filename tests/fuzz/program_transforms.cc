@@ -86,9 +86,9 @@ Program BackwardOf(ricci_ctx* ctx, const Program& p, const Mask& wanted) {
   return Own(out);
 }
 
-Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes) {
+Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes, int64_t size) {
   ricci_program* out = nullptr;
-  Check(ricci_vmap(p.get(), in_axes.data(), Count(in_axes), out_axes.data(), Count(out_axes), kBatch, nullptr, &out));
+  Check(ricci_vmap(p.get(), in_axes.data(), Count(in_axes), out_axes.data(), Count(out_axes), size, nullptr, &out));
   return Own(out);
 }
 

@@ -22,7 +22,7 @@ ReverseMode VjpOf(const Program& p, const Mask& wanted);
 // Both halves of reverse mode as one program: parameters, a cotangent per floating result -> a cotangent per wanted
 // parameter.
 Program BackwardOf(ricci_ctx* ctx, const Program& p, const Mask& wanted);
-Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes);
+Program VmapOf(const Program& p, const BatchAxes& in_axes, const BatchAxes& out_axes, int64_t size = kBatch);
 // By the batching rules; the batch is axis 0. out_batched is filled in.
 Program BatchOf(const Program& p, const Mask& in_batched, Mask& out_batched);
 // Functions with custom derivatives become calls, so that autodiff differentiates through them.

@@ -104,10 +104,12 @@ void Unrolled(Draft& d) {
     }
   }
 }
+// Sometimes by many keys, which a loop compares.
 void Sort(Draft& d) {
   const Value x = d.AnyOfRank(1, 4);
   Values in = {x};
-  for (int64_t n = d.dice().Chance(0.5) ? 0 : d.dice().Between(1, 2); n > 0; --n) {
+  const int64_t few = d.dice().Chance(0.5) ? 0 : d.dice().Between(1, 2);
+  for (int64_t n = d.dice().Chance(0.1) ? d.dice().Between(8, 20) : few; n > 0; --n) {
     const Value y = d.Find(kAny, [&](const ArrayType& t) { return SameDims(t.shape(), x.shape()); });
     in.push_back(y.is_none() ? x : y);
   }
