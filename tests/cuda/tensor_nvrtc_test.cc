@@ -121,9 +121,10 @@ TEST_F(TensorNvrtc, PairsOfBlocks) {
     const std::string sass =
         Sass(TextFor("sm_90a", Product("bf16[2048,2048]", "bf16[2048,2048]", "bf16[2048,2048]", how)), "sm_90a");
     EXPECT_GE(longest_run(sass), 4) << how;
-    for (const char* wanted : {"UTMALDG.2D.MULTICAST", "USETMAXREG", "UCGABAR_ARV"}) {
+    for (const char* wanted : {"UTMALDG.2D.MULTICAST", "USETMAXREG", "UCGABAR_ARV", "STSM.16.M88.4", "UTMASTG.2D"}) {
       EXPECT_NE(sass.find(wanted), sass.npos) << wanted << " " << how;
     }
+    EXPECT_EQ(sass.find("BRA.U.ANY"), sass.npos) << "lanes are taken apart: " << how;
   }
 }
 
