@@ -71,7 +71,10 @@ enum {                              /* ricci_plan_library.flags */
        RICCI_CALL_EFFECT = 1u << 0, /* it does more than write its results: such calls keep their order */
        /* Its launch runs on the host, on any thread, with no stream: operands, results and workspace are memory of the
         * host then, to and from which the backend copies. Others are functions of the device, where all these are. */
-       RICCI_CALL_ON_HOST = 1u << 1
+       RICCI_CALL_ON_HOST = 1u << 1,
+       /* Its launch only enqueues to its stream, which may be one that is captured (RICCI_LIBRARY_ONLY_ENQUEUES): what
+        * it enqueued may be repeated with the same state and addresses, without a launch. */
+       RICCI_CALL_ONLY_ENQUEUES = 1u << 2
 };
 typedef struct ricci_plan_library {
   const ricci_library* library;
@@ -82,6 +85,7 @@ typedef struct ricci_plan_library {
   uint64_t scratch_bytes; /* for each thread that launches, aligned as the device aligns */
   uint32_t flags;         /* RICCI_CALL_* */
   uint32_t reserved0;
+  ricci_str name; /* of the primitive, for people */
 } ricci_plan_library;
 
 typedef struct ricci_plan_source { /* as ricci_source, checked: no negative sizes, shapes whose products fit */

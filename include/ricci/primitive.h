@@ -106,7 +106,19 @@ enum {                                         /* ricci_lowering.hdr.flags */
  * A lowering for one target runs on the device of that target, on its memory, in its stream. One for every target (`*`)
  * is a function of the host, on each device: where the host does not see the memory, the backend copies operands and
  * results. A status of launch fails the run, which does nothing more. Functions of the host may use the device in other
- * streams; what they are called for waits meanwhile. */
+ * streams; what they are called for waits meanwhile.
+ *
+ * RICCI_LIBRARY_ONLY_ENQUEUES is the promise that launch does nothing but enqueue kernels, copies and memsets to its
+ * stream, the same ones for the same state and addresses. It does not wait for anything, allocate, or have functions of
+ * the host called. If it uses other streams, they begin and end in that stream, by events. What it enqueues uses no
+ * memory of the host but pinned memory of the state. On `cuda` such a call is then a node of the graph that a run
+ * launches, also in loops and branches: its stream is captured once, and the graph repeats what it enqueued. So launch
+ * is called when a graph is made, again when addresses change, and in a run that has no graph. That happens on any
+ * thread, on several at once, and with another stream each time. What it has enqueued is used until drop_state. A
+ * broken promise that the driver sees is a FAILED_PRECONDITION with the name of the primitive. What the driver does not
+ * see, such as a counter of launch, is done once for many runs. */
+/* ricci_library.hdr.flags; not for a lowering for every target, and without effect where there are no streams */
+enum { RICCI_LIBRARY_ONLY_ENQUEUES = 1u << 0 };
 typedef struct ricci_library_plan { /* filled by plan(), once per call site */
   ricci_hdr hdr;
   ricci_device* device; /* in: the device to plan for */

@@ -159,7 +159,8 @@ std::pair<std::string_view, bool> CallbackOf(const ricci_lowering& l) {
 }
 
 absl::StatusOr<ricci_library> ReadLibrary(const ricci_library& from, const std::string& what) {
-  RICCI_ASSIGN(const ricci_library library, base::ReadStruct(&from, base::Cat(what, ": library")));
+  RICCI_ASSIGN(const ricci_library library,
+               base::ReadStruct(&from, base::Cat(what, ": library"), {RICCI_FLAG(RICCI_LIBRARY_ONLY_ENQUEUES)}));
   if (library.plan != nullptr && library.launch != nullptr) return library;
   return base::InvalidArgument(what, ": ", library.plan == nullptr ? "plan" : "launch", " of its library is NULL");
 }
@@ -194,6 +195,12 @@ absl::Status AddTo(Row& row, const ricci_lowering* from) {
   const std::string& target = row.targets.emplace_back(given_target.empty() ? "*" : given_target);
   if (l.kind == RICCI_LOWER_SOURCE && target == "*") {
     return base::InvalidArgument(what, ": its target is `*`; name the one whose compiler reads the text");
+  }
+  const bool is_library = l.kind == RICCI_LOWER_LIBRARY;
+  if (is_library && target == "*" && (l.library->hdr.flags & RICCI_LIBRARY_ONLY_ENQUEUES) != 0) {
+    return base::InvalidArgument(what,
+                                 ": its target is `*`, where it is a function of the host and has no stream; "
+                                 "RICCI_LIBRARY_ONLY_ENQUEUES is for the lowering of one target");
   }
   l.target = {target.data(), target.size()};
   auto after = std::find_if(row.lowerings.begin(), row.lowerings.end(),

@@ -227,6 +227,9 @@ std::vector<HostileCase> KindsOfLowerings() {
        "plan of its library is NULL"},
       {RICCI_LOWER_LIBRARY, "LIBRARY", [](RowUnderTest& r) { r.library.launch = nullptr; },
        "launch of its library is NULL"},
+      {RICCI_LOWER_LIBRARY, "LIBRARY", [](RowUnderTest& r) { r.library.hdr.flags = RICCI_LIBRARY_ONLY_ENQUEUES; },
+       "its target is `*`, where it is a function of the host and has no stream; RICCI_LIBRARY_ONLY_ENQUEUES is for"},
+      {RICCI_LOWER_LIBRARY, "LIBRARY", [](RowUnderTest& r) { r.library.hdr.flags = 2; }, "unknown flags in hdr.flags"},
       {RICCI_LOWER_SOURCE, "SOURCE", [](RowUnderTest& r) { r.lowering.source = nullptr; }, "`source` is NULL"},
       {RICCI_LOWER_SOURCE, "SOURCE", [](RowUnderTest&) {}, "its target is `*`"}};
   std::vector<HostileCase> out;

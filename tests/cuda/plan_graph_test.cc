@@ -118,6 +118,41 @@ TEST_F(PlanGraphs, OnlyKernelsWithChecksUseTheWord) {
   EXPECT_EQ(g.n_before_read(), 3u);
 }
 
+// A library call uses its state besides its arguments.
+TEST_F(PlanGraphs, ALibraryCallIsANode) {
+  has_checks_ = false;
+  plan_.n_inputs = plan_.n_outputs = 1;
+  plan_.arena_bytes = 64;
+  const uint32_t in = Buffer(RICCI_BUFFER_INPUT, 0), out = Buffer(RICCI_BUFFER_OUTPUT, 0);
+  const uint32_t arena = Buffer(RICCI_BUFFER_ARENA, 0);
+  const ricci_library library{{sizeof library, 0, nullptr},
+                              nullptr,
+                              [](void*, const ricci_launch*) -> ricci_status* { return nullptr; },
+                              nullptr};
+  for (int i = 0; i < 2; ++i) {
+    ricci_plan_library& call = plan_.libraries.emplace_back();
+    call.library = &library;
+    call.flags = RICCI_CALL_ONLY_ENQUEUES;
+    call.n_in = call.n_out = 1;
+  }
+  plan_.Step(RICCI_STEP_LIBRARY, 1, {in, arena});
+  plan_.Step(RICCI_STEP_LIBRARY, 0, {arena, out});
+  const cuda::PlanGraph g = Make();
+  EXPECT_EQ(Text(g), "in graph 0: 0 step 0, 1 step 1 after 0\n");
+  EXPECT_EQ(g.users, (Lists{{0}, {1}, {1}, {0}, {0, 1}, {}})) << "input, output, two states, arena, checks";
+  const int states[2] = {};
+  void *input = &plan_, *output = &kernels_;
+  plan_.libraries[0].state = const_cast<int*>(&states[0]);
+  plan_.libraries[1].state = const_cast<int*>(&states[1]);
+  ricci_run_args a{};
+  a.inputs = &input;
+  a.outputs = &output;
+  a.libraries = plan_.libraries.data();
+  const auto address = [](const void* p) { return static_cast<cuda::CuPointer>(reinterpret_cast<uintptr_t>(p)); };
+  EXPECT_EQ(cuda::AddressesOf(plan_.View(), a),
+            (cuda::Addresses{address(input), address(output), address(&states[0]), address(&states[1]), 0, 0}));
+}
+
 TEST_F(PlanGraphs, StepsWaitForWhatTheyNeed) {
   plan_.n_inputs = plan_.n_constants = 1;
   plan_.n_outputs = 2;

@@ -9,15 +9,16 @@
 
 namespace ricci::testing { namespace {
 
-// A plan from its steps: k is a kernel, c a copy, L a library call, H a call of the host; [ : ] a WHILE with its
+// A plan from its steps: k is a kernel, c a copy, L a library call, E one that only enqueues, H a call of the
+// host; [ : ] a WHILE with its
 // predicate and body, { , } a CASE with its branches.
 class PlanText {
  public:
   explicit PlanText(std::string_view text) {
     constexpr std::pair<char, uint32_t> kKinds[] = {
-        {'k', RICCI_STEP_KERNEL}, {'c', RICCI_STEP_COPY}, {'L', RICCI_STEP_LIBRARY}, {'H', RICCI_STEP_LIBRARY},
-        {'[', RICCI_STEP_WHILE},  {':', RICCI_STEP_COND}, {']', RICCI_STEP_END},     {'{', RICCI_STEP_CASE},
-        {',', RICCI_STEP_NEXT},   {'}', RICCI_STEP_END}};
+        {'k', RICCI_STEP_KERNEL},  {'c', RICCI_STEP_COPY},  {'L', RICCI_STEP_LIBRARY}, {'H', RICCI_STEP_LIBRARY},
+        {'E', RICCI_STEP_LIBRARY}, {'[', RICCI_STEP_WHILE}, {':', RICCI_STEP_COND},    {']', RICCI_STEP_END},
+        {'{', RICCI_STEP_CASE},    {',', RICCI_STEP_NEXT},  {'}', RICCI_STEP_END}};
     for (const char c : text) {
       const auto* const kind = std::find_if(std::begin(kKinds), std::end(kKinds), [=](auto k) { return k.first == c; });
       EXPECT_NE(kind, std::end(kKinds)) << c;
@@ -26,7 +27,7 @@ class PlanText {
       if (kind->second == RICCI_STEP_LIBRARY) {
         index = static_cast<uint32_t>(plan_.libraries.size());
         ricci_plan_library& call = plan_.libraries.emplace_back();
-        call.flags = c == 'H' ? uint32_t{RICCI_CALL_ON_HOST} : 0;
+        call.flags = c == 'H' ? uint32_t{RICCI_CALL_ON_HOST} : c == 'E' ? uint32_t{RICCI_CALL_ONLY_ENQUEUES} : 0;
       }
       plan_.Step(kind->second, index, {});
     }
@@ -69,6 +70,15 @@ TEST(PlanParts, CallsDivideAPlan) {
   EXPECT_EQ(Parts("kkHkck"), std::string("0-2, 3-6") + kHost);
   EXPECT_EQ(Parts("kkLkk"), std::string("0-2, 3-5") + kLibrary);
   EXPECT_EQ(Parts("LkkHL"), std::string("1-3") + kLibrary) << "the first reason";
+}
+
+TEST(PlanParts, CallsThatOnlyEnqueueDoNot) {
+  EXPECT_EQ(Parts("E"), "0-1");
+  EXPECT_EQ(Parts("kEkE"), "0-4");
+  EXPECT_EQ(Parts("k[kE:kE]{E,k}"), "0-13 loops choices");
+  EXPECT_EQ(Parts("EkLkE"), std::string("0-2, 3-5") + kLibrary);
+  EXPECT_EQ(Parts("HE"), kHost) << "one launch";
+  EXPECT_EQ(Parts("[k:kE]", "the driver is old"), "3-5; the plan has loops or branches, and the driver is old");
 }
 
 TEST(PlanParts, OneLaunchIsNoPart) {

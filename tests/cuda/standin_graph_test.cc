@@ -92,6 +92,91 @@ TEST_F(StandinGraphs, PitchesOfCopies) {
   EXPECT_FALSE(is_taken(size_t{1} << 31));
 }
 
+// ---- child graphs ----
+TEST_F(StandinGraphs, AChildGraphIsACopy) {
+  const cuda::Current current(*gpu_);
+  cuda::CuGraphNode child = nullptr, node = nullptr;
+  cuda::CuGraph whole = nullptr;
+  cuda::CuGraphExec exec = nullptr;
+  driver_->cuGraphCreate(&whole, 0);
+  EXPECT_EQ(driver_->cuGraphAddChildGraphNode(&child, whole, nullptr, 0, other_), 0);
+  driver_->cuGraphAddEmptyNode(&node, other_, nullptr, 0);  // of no concern to the copy
+  size_t count = 0;
+  EXPECT_EQ(driver_->cuGraphGetNodes(other_, nullptr, &count), 0);
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(driver_->cuGraphGetNodes(whole, nullptr, &count), 0);
+  EXPECT_EQ(count, 1u);
+  ASSERT_EQ(driver_->cuGraphInstantiateWithFlags(&exec, whole, 0), 0);
+  EXPECT_EQ(driver_->cuGraphExecChildGraphNodeSetParams(exec, child, other_), 910) << "it has one node more";
+  const auto launch = [&] {
+    unsigned got = 0;
+    EXPECT_EQ(driver_->cuGraphLaunch(exec, stream_), 0);
+    driver_->cuMemcpyDtoHAsync(&got, Work(0).dst, 4, stream_);
+    EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
+    return got;
+  };
+  EXPECT_EQ(launch(), 1u);
+  cuda::CuGraph next = nullptr;
+  driver_->cuGraphCreate(&next, 0);
+  const cuda::CuMemsetNode work = Work(7);
+  driver_->cuGraphAddMemsetNode(&node, next, nullptr, 0, &work, gpu_->context());
+  EXPECT_EQ(driver_->cuGraphExecChildGraphNodeSetParams(exec, child, next), 0);
+  EXPECT_EQ(driver_->cuGraphDestroy(next), 0);
+  EXPECT_EQ(launch(), 7u);
+  EXPECT_EQ(driver_->cuGraphExecDestroy(exec), 0);
+  EXPECT_EQ(driver_->cuGraphDestroy(whole), 0);
+  EXPECT_EQ(Complaints(), "");
+}
+
+// A child graph of another order is refused; so is one within a graph that is itself.
+TEST_F(StandinGraphs, WhatNoChildGraphIs) {
+  const cuda::Current current(*gpu_);
+  cuda::CuGraphNode node = nullptr, after = nullptr;
+  EXPECT_NE(driver_->cuGraphAddChildGraphNode(&node, other_, nullptr, 0, other_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphAddChildGraphNode: a graph cannot be in itself\n");
+  EXPECT_NE(driver_->cuGraphExecChildGraphNodeSetParams(exec_, node_, other_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphExecChildGraphNodeSetParams: the node is of another kind\n");
+  EXPECT_NE(driver_->cuGraphExecChildGraphNodeSetParams(exec_, other_node_, other_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphExecChildGraphNodeSetParams: the node is in another graph\n");
+  cuda::CuGraph whole = nullptr;
+  cuda::CuGraphExec exec = nullptr;
+  driver_->cuGraphCreate(&whole, 0);
+  const cuda::CuMemsetNode work = Work(2);
+  driver_->cuGraphAddMemsetNode(&after, other_, &other_node_, 1, &work, gpu_->context());
+  EXPECT_EQ(driver_->cuGraphAddChildGraphNode(&node, whole, nullptr, 0, other_), 0);
+  ASSERT_EQ(driver_->cuGraphInstantiateWithFlags(&exec, whole, 0), 0);
+  cuda::CuGraph beside = nullptr;
+  driver_->cuGraphCreate(&beside, 0);
+  for (cuda::CuGraphNode* n : {&node_, &after}) {
+    driver_->cuGraphAddMemsetNode(n, beside, nullptr, 0, &work, gpu_->context());
+  }
+  EXPECT_EQ(driver_->cuGraphExecChildGraphNodeSetParams(exec, node, beside), 910);
+  for (const cuda::CuGraph g : {beside, whole}) EXPECT_EQ(driver_->cuGraphDestroy(g), 0);
+  EXPECT_NE(driver_->cuGraphExecChildGraphNodeSetParams(exec, node, other_), 0);
+  EXPECT_EQ(Complaints(), "cuGraphExecChildGraphNodeSetParams: the graph that it was made from is gone\n");
+  EXPECT_EQ(driver_->cuGraphExecDestroy(exec), 0);
+}
+
+// Its nodes are in order with those around it as it is.
+TEST_F(StandinGraphs, OrderOfAChildGraph) {
+  const cuda::Current current(*gpu_);
+  for (const bool waits : {true, false}) {
+    cuda::CuGraph whole = nullptr;
+    cuda::CuGraphExec exec = nullptr;
+    cuda::CuGraphNode first = nullptr, child = nullptr;
+    driver_->cuGraphCreate(&whole, 0);
+    const cuda::CuMemsetNode work = Work(3);
+    driver_->cuGraphAddMemsetNode(&first, whole, nullptr, 0, &work, gpu_->context());
+    EXPECT_EQ(driver_->cuGraphAddChildGraphNode(&child, whole, &first, waits ? 1 : 0, other_), 0);
+    ASSERT_EQ(driver_->cuGraphInstantiateWithFlags(&exec, whole, 0), 0);
+    EXPECT_EQ(driver_->cuGraphLaunch(exec, stream_), 0);
+    EXPECT_TRUE(Ok(gpu_->Wait(stream_)));
+    EXPECT_EQ(Complaints().find("not in order: memset") == std::string::npos, waits);
+    EXPECT_EQ(driver_->cuGraphExecDestroy(exec), 0);
+    EXPECT_EQ(driver_->cuGraphDestroy(whole), 0);
+  }
+}
+
 TEST_F(StandinGraphs, Launches) {
   EXPECT_NE(driver_->cuGraphLaunch(exec_, stream_), 0);
   EXPECT_EQ(Complaints(), "cuGraphLaunch without a context\n");

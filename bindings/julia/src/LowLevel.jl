@@ -446,6 +446,8 @@ changes, and read result 0 in place of operand 0.
 """
 const RICCI_LOWERING_UPDATES = UInt32(2)
 
+const RICCI_LIBRARY_ONLY_ENQUEUES = UInt32(1)
+
 const RICCI_PRIM_LINEAR = UInt32(1)
 
 "ordered; not removed"
@@ -550,6 +552,12 @@ Its launch runs on the host, on any thread, with no stream: operands, results an
 host then, to and from which the backend copies. Others are functions of the device, where all these are.
 """
 const RICCI_CALL_ON_HOST = UInt32(2)
+
+"""
+Its launch only enqueues to its stream, which may be one that is captured (RICCI_LIBRARY_ONLY_ENQUEUES): what
+it enqueued may be repeated with the same state and addresses, without a launch.
+"""
+const RICCI_CALL_ONLY_ENQUEUES = UInt32(4)
 
 const RICCI_COPY_TO_DEVICE = UInt32(1)
 
@@ -1008,14 +1016,6 @@ struct ricci_dce_args
     out::Ptr{ricci_val}
 end
 
-"""
----- LIBRARY: opaque code ----
-
-A lowering for one target runs on the device of that target, on its memory, in its stream. One for every target (`*`)
-is a function of the host, on each device: where the host does not see the memory, the backend copies operands and
-results. A status of launch fails the run, which does nothing more. Functions of the host may use the device in other
-streams; what they are called for waits meanwhile.
-"""
 struct ricci_library_plan
     hdr::ricci_hdr
     # in: the device to plan for
@@ -1323,6 +1323,8 @@ struct ricci_plan_library
     # RICCI_CALL_*
     flags::UInt32
     reserved0::UInt32
+    # of the primitive, for people
+    name::ricci_str
 end
 
 struct ricci_plan_source

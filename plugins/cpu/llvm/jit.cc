@@ -66,8 +66,8 @@ std::span<const char> BytesOf(const ObjectFile& object) {
 }
 
 // Of what happens to a module here and in optimizer.cc, and of what the functions that code calls do with their
-// arguments. Raised when that changes: code of before is then not used.
-constexpr const char* kVersion = "cpu 3";
+// arguments, and of the structs of the ABI that it reads. Raised when that changes: code of before is then not used.
+constexpr const char* kVersion = "cpu 4";
 
 std::string TextOf(LLVMModuleRef module) {
   char* text = LLVMPrintModuleToString(module);

@@ -47,13 +47,16 @@ enum : CuResult {
   kCuSymbolNotFound = 302,
   kCuObjectInit = 303,
   kCuInvalidHandle = 400,
+  kCuIllegalState = 401,
   kCuLossyQuery = 402,
   kCuNotFound = 500,
   kCuNotReady = 600,
   kCuContextIsDestroyed = 709,
   kCuNotPermitted = 800,
   kCuNotSupported = 801,
+  kCuCaptureUnsupported = 900,  // the first error that says what a capture forbids
   kCuCaptureImplicit = 906,
+  kCuCaptureWrongThread = 908,  // the last one
 };
 enum : unsigned { kCuStreamNonBlocking = 1, kCuEventDisableTiming = 2 };
 enum : int {
@@ -180,6 +183,8 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
   X(cuCtxPopCurrent, (CuContext * context))                                                                           \
   X(cuDeviceCanAccessPeer, (int* can, CuDevice device, CuDevice peer))                                                \
   X(cuStreamGetCtx, (CuStream stream, CuContext * context))                                                           \
+  X(cuStreamBeginCapture, (CuStream stream, int mode))                                                                \
+  X(cuStreamEndCapture, (CuStream stream, CuGraph * graph))                                                           \
   X(cuStreamIsCapturing, (CuStream stream, int* status))                                                              \
   X(cuStreamGetCaptureInfo,                                                                                           \
     (CuStream stream, int* status, unsigned long long* id, CuGraph* graph, const CuGraphNode** last, size_t* n_last)) \
@@ -232,12 +237,16 @@ static_assert(sizeof(CuConditionalNode) == 32 && sizeof(CuNode) == 256 && offset
                            const CuCopyNode* node, CuContext context))                                                \
   X(cuGraphAddMemsetNode, (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,                \
                            const CuMemsetNode* node, CuContext context))                                              \
+  X(cuGraphAddChildGraphNode,                                                                                         \
+    (CuGraphNode * out, CuGraph graph, const CuGraphNode* waits, size_t n_waits, CuGraph child))                      \
+  X(cuGraphGetNodes, (CuGraph graph, CuGraphNode * nodes, size_t * count))                                            \
   X(cuGraphInstantiateWithFlags, (CuGraphExec * out, CuGraph graph, unsigned long long flags))                        \
   X(cuGraphExecDestroy, (CuGraphExec exec))                                                                           \
   X(cuGraphExecKernelNodeSetParams, (CuGraphExec exec, CuGraphNode which, const CuKernelNode* node))                  \
   X(cuGraphExecMemcpyNodeSetParams, (CuGraphExec exec, CuGraphNode which, const CuCopyNode* node, CuContext context)) \
   X(cuGraphExecMemsetNodeSetParams,                                                                                   \
     (CuGraphExec exec, CuGraphNode which, const CuMemsetNode* node, CuContext context))                               \
+  X(cuGraphExecChildGraphNodeSetParams, (CuGraphExec exec, CuGraphNode which, CuGraph child))                         \
   X(cuGraphLaunch, (CuGraphExec exec, CuStream stream))                                                               \
   X(cuGetErrorName, (CuResult error, const char** name))                                                              \
   X(cuGetErrorString, (CuResult error, const char** text))

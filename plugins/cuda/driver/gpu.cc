@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cuda/driver/conditions.h"
+#include "cuda/driver/stream_captures.h"
 
 namespace ricci::cuda {
 namespace {
@@ -87,13 +88,17 @@ ricci_status* Gpu::CreateStream(CuStream* out) const {
   return Check("cuStreamCreate", driver().cuStreamCreate(out, kCuStreamNonBlocking));
 }
 
-Gpu::Gpu() : conditions_(std::make_unique<Conditions>(*this)), pool_(*this) {}
+Gpu::Gpu()
+    : conditions_(std::make_unique<Conditions>(*this)),
+      captures_(std::make_unique<StreamCaptures>(*this)),
+      pool_(*this) {}
 
 Gpu::~Gpu() {
   if (context_ == nullptr) return;
   {
     const Current current(*this);
     conditions_->Clear();
+    captures_->Clear();
     for (void* p : pinned_) Note(driver().cuMemFreeHost(p));
     if (own_stream_ != nullptr) Note(driver().cuStreamDestroy(own_stream_));
     pool_.Destroy();

@@ -56,6 +56,7 @@ ricci_status* Guard(Body body) noexcept {
   }
 }
 
+class StreamCaptures;
 class Conditions;
 class Recorder;
 
@@ -85,6 +86,8 @@ class Gpu {
   CuContext context() const { return context_; }
   // Of its graphs (conditions.h).
   Conditions& conditions() const { return *conditions_; }
+  // Of what libraries enqueue.
+  StreamCaptures& captures() const { return *captures_; }
   CuDevice number() const { return device_; }  // as the driver counts
   // Null: runs have no ranges.
   const Nvtx* nvtx() const { return nvtx_.get(); }
@@ -143,6 +146,7 @@ class Gpu {
   std::shared_ptr<const Nvtx> nvtx_;
   std::shared_ptr<Recorder> recorder_;
   const std::unique_ptr<Conditions> conditions_;
+  const std::unique_ptr<StreamCaptures> captures_;
   std::string name_;
   CuDevice device_ = 0;
   CuContext context_ = nullptr;

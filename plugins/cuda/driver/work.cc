@@ -52,6 +52,21 @@ CuCopyNode CopyNode(const Work& work) {
 
 CuMemsetNode MemsetNode(const Work& work) { return {work.arguments.front(), 0, work.value, sizeof(uint32_t), 1, 1}; }
 
+// ---- what a library enqueues: a child graph, of which the driver keeps a copy ----
+// Calls `use` with it.
+template <typename F>
+ricci_status* WithChild(const Gpu& device, const Work& work, const char* call, F use) {
+  CuGraph child = nullptr;
+  if (ricci_status* failed = device.captures().Capture(work.enqueued, child)) return failed;
+  const CuResult result = use(child);
+  device.Note(device.driver().cuGraphDestroy(child));
+  if (result != kCuInvalidValue && result != kCuNotSupported) return device.Check(call, result);
+  return Fail(RICCI_FAILED_PRECONDITION,
+              work.enqueued.name + ": what its launch enqueues cannot be a node of this graph (" +
+                  device.driver().ErrorText(call, result) +
+                  "): RICCI_LIBRARY_ONLY_ENQUEUES is for kernels, and for copies and memsets of memory of the device");
+}
+
 }  // namespace
 
 Work Before(const Work& work) {
@@ -77,6 +92,8 @@ ricci_status* Issue(const Gpu& device, Work work, CuStream stream) {
       return device.Check("cuMemsetD32Async", d.cuMemsetD32Async(a[0], work.value, 1, stream));
     case Work::kRead:
       return device.Check("cuMemcpyDtoHAsync", d.cuMemcpyDtoHAsync(work.host, a[0], work.bytes, stream));
+    case Work::kEnqueued:
+      return work.enqueued.enqueue(stream);
     default:
       return nullptr;
   }
@@ -104,6 +121,10 @@ ricci_status* AddNode(const Gpu& device, Work work, CuGraph graph, std::span<con
       return device.Check("cuGraphAddMemsetNode",
                           d.cuGraphAddMemsetNode(&out, graph, waits.data(), waits.size(), &node, device.context()));
     }
+    case Work::kEnqueued:
+      return WithChild(device, work, "cuGraphAddChildGraphNode", [&](CuGraph child) {
+        return d.cuGraphAddChildGraphNode(&out, graph, waits.data(), waits.size(), child);
+      });
     default:
       return device.Check("cuGraphAddEmptyNode", d.cuGraphAddEmptyNode(&out, graph, waits.data(), waits.size()));
   }
@@ -129,6 +150,9 @@ ricci_status* ChangeNode(const Gpu& device, Work work, CuGraphExec exec, CuGraph
       return device.Check("cuGraphExecMemsetNodeSetParams",
                           d.cuGraphExecMemsetNodeSetParams(exec, which, &node, device.context()));
     }
+    case Work::kEnqueued:
+      return WithChild(device, work, "cuGraphExecChildGraphNodeSetParams",
+                       [&](CuGraph child) { return d.cuGraphExecChildGraphNodeSetParams(exec, which, child); });
     default:
       return nullptr;
   }

@@ -168,11 +168,31 @@ std::string HowItDecides(const CodeToRead& code, const PlanParts& parts) {
   return text + "; the branches of a choice are one node" + (is_offline ? " from CUDA 12.8 on" : "");
 }
 
+const char* HowItIsCalled(const ricci_plan_library& call, bool has_graphs) {
+  if ((call.flags & RICCI_CALL_ON_HOST) != 0) return "a function of the host, for which the run waits";
+  if (!has_graphs) return "enqueued in each run";
+  if (IsNode(call)) return "captured once, then nodes of the graph";
+  return "enqueued between graphs in each run; with RICCI_LIBRARY_ONLY_ENQUEUES they would be nodes";
+}
+
+// A line for each primitive.
+std::string CallsText(const ricci_plan& plan, bool has_graphs) {
+  std::map<std::string, uint32_t> calls;
+  for (uint32_t i = 0; i < plan.n_libraries; ++i) {
+    const ricci_plan_library& call = plan.libraries[i];
+    ++calls[std::string(call.name.ptr, call.name.len) + ": " + HowItIsCalled(call, has_graphs)];
+  }
+  std::string text;
+  for (const auto& [call, n] : calls) text += std::to_string(n) + (n == 1 ? " call of " : " calls of ") + call + "\n";
+  return text;
+}
+
 std::string HowItRuns(const CodeToRead& code) {
   const PlanBlocks blocks(*code.given.plan);
   const PlanParts parts = code.parts != nullptr ? *code.parts : PartsOf(*code.given.plan, blocks, "");
   const size_t n = parts.parts.size();
-  if (n == 0) return "a run issues its steps individually: " + parts.why_not_one + "\n";
+  const std::string calls = CallsText(*code.given.plan, /*has_graphs=*/n != 0);
+  if (n == 0) return "a run issues its steps individually: " + parts.why_not_one + "\n" + calls;
   std::string text = "a run launches one graph with all steps";
   if (!parts.is_one()) {
     text = "the host takes part in a run, since " + parts.why_not_one + "; " +
@@ -181,7 +201,7 @@ std::string HowItRuns(const CodeToRead& code) {
   if (parts.Any(&PlanPart::has_blocks)) text += HowItDecides(code, parts);
   if (parts.Any(&PlanPart::has_loops))
     text += "; one that may be cancelled or has a deadline issues its steps individually";
-  return text + "\n";
+  return text + "\n" + calls;
 }
 
 }  // namespace

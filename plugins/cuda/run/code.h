@@ -73,8 +73,9 @@ class Code {
   Work SetFailedCheck(const Run& run) const;
   Work ReadFailedCheck(const Run& run) const;
   Work WorkOf(const Run& run, const ricci_plan_step& step) const;
+  Work LibraryWork(Run& run, const ricci_plan_step& step) const;
   Work Decide(const Run& run, const PlanNode& node) const;
-  Work WorkOfNode(const Run& run, const PlanNode& node) const;
+  Work WorkOfNode(Run& run, const PlanNode& node) const;
   ricci_status* WhyNotCaptured(const ricci_run_args& a) const;
   std::string StepName(const ricci_plan_step& step) const;
   std::string WhereStopped(const Run& run) const;

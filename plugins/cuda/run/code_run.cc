@@ -208,6 +208,13 @@ Work Code::WorkOf(const Run& run, const ricci_plan_step& step) const {
   return work;
 }
 
+// While the run is enqueued, since that is when its graphs are made.
+Work Code::LibraryWork(Run& run, const ricci_plan_step& step) const {
+  const ricci_str name = given_.plan->libraries[step.index].name;
+  const auto enqueue = [&run, &step](CuStream stream) { return run.libraries.CallInto(stream, step, run.addresses); };
+  return {.kind = Work::kEnqueued, .enqueued = {{name.ptr, name.len}, enqueue}};
+}
+
 // Without the conditions, which are the graph's.
 Work Code::Decide(const Run& run, const PlanNode& node) const {
   const ricci_plan_step& step = given_.plan->steps[node.step];
@@ -223,14 +230,16 @@ Work Code::Decide(const Run& run, const PlanNode& node) const {
   return work;
 }
 
-Work Code::WorkOfNode(const Run& run, const PlanNode& node) const {
+Work Code::WorkOfNode(Run& run, const PlanNode& node) const {
   switch (node.kind) {
     case PlanNode::kSetCheck:
       return SetFailedCheck(run);
     case PlanNode::kReadCheck:
       return ReadFailedCheck(run);
-    case PlanNode::kStep:
-      return WorkOf(run, given_.plan->steps[node.step]);
+    case PlanNode::kStep: {
+      const ricci_plan_step& step = given_.plan->steps[node.step];
+      return step.kind == RICCI_STEP_LIBRARY ? LibraryWork(run, step) : WorkOf(run, step);
+    }
     case PlanNode::kDecide:
       return Decide(run, node);
     default:
@@ -266,7 +275,10 @@ std::string Code::StepName(const ricci_plan_step& step) const {
 
 ricci_status* Code::IssueStep(Run& run, const ricci_plan_step& step) {
   const NvtxRange range(device_.nvtx(), [&] { return StepName(step); });
-  if (step.kind == RICCI_STEP_LIBRARY) return run.libraries.Call(step, run.addresses);
+  if (step.kind == RICCI_STEP_LIBRARY) {
+    const bool is_node = IsNode(given_.plan->libraries[step.index]);  // else it may be the host's
+    return is_node ? Issue(device_, LibraryWork(run, step), run.stream) : run.libraries.Call(step, run.addresses);
+  }
   const Work work = WorkOf(run, step);
   if (work.before != nullptr) {
     if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;

@@ -97,7 +97,10 @@ LibraryRun::Arguments LibraryRun::ArgumentsOf(const ricci_plan_step& step, const
 ricci_status* LibraryRun::Call(const ricci_plan_step& step, const Addresses& addresses) {
   const ricci_plan_library& call = args_.libraries[step.index];
   const Arguments arguments = ArgumentsOf(step, addresses);
-  return IsOnHost(call) ? OnHost(call, arguments) : OnDevice(call, arguments);
+  return IsOnHost(call) ? OnHost(call, arguments) : OnDevice(call, arguments, stream_);
+}
+ricci_status* LibraryRun::CallInto(CuStream stream, const ricci_plan_step& step, const Addresses& addresses) {
+  return OnDevice(args_.libraries[step.index], ArgumentsOf(step, addresses), stream);
 }
 
 ricci_status* LibraryRun::OnHost(const ricci_plan_library& call, const Arguments& a) {
@@ -129,7 +132,7 @@ ricci_status* LibraryRun::OnHost(const ricci_plan_library& call, const Arguments
 }
 
 // With the context current, as such functions expect it.
-ricci_status* LibraryRun::OnDevice(const ricci_plan_library& call, const Arguments& a) {
+ricci_status* LibraryRun::OnDevice(const ricci_plan_library& call, const Arguments& a, CuStream stream) {
   std::vector<void*> pointers;
   for (const CuPointer p : a.addresses) pointers.push_back(reinterpret_cast<void*>(static_cast<uintptr_t>(p)));
   std::vector<ScratchLine> scratch((call.scratch_bytes + sizeof(ScratchLine) - 1) / sizeof(ScratchLine));
@@ -138,7 +141,7 @@ ricci_status* LibraryRun::OnDevice(const ricci_plan_library& call, const Argumen
   launch.out = pointers.data() + call.n_in;
   launch.workspace = call.workspace_bytes == 0 ? nullptr : pointers[call.n_in + call.n_out];
   launch.scratch = scratch.empty() ? nullptr : scratch.data();
-  launch.stream = stream_;
+  launch.stream = stream;
   return Launch(call, launch);
 }
 

@@ -10,6 +10,8 @@
 // Functions are called in the order of the program, without our context. Enqueue returns once all functions of the run
 // have been called. What has failed is the end of the run: later steps do not happen, and results and donated arguments
 // report it. A LIBRARY lowering for `cuda` enqueues to the stream, with our context, and the run does not wait for it.
+// If it promises to do nothing else, it enqueues to a stream that is captured when a graph is made (stream_captures.h),
+// and the graph repeats that.
 //
 // Not there yet: several tasks of a function of the host at once.
 #ifndef RICCI_CUDA_LIBRARY_CALLS_H_
@@ -58,6 +60,8 @@ class LibraryRun {
   // After all that was issued to the stream. A function of the host has ended when this returns, and its results are
   // copied; it is called without the device's context. A failure ends the run.
   ricci_status* Call(const ricci_plan_step& step, const Addresses& addresses);
+  // Of a function of the device: the call into this stream.
+  ricci_status* CallInto(CuStream stream, const ricci_plan_step& step, const Addresses& addresses);
   // Was the failure that of a function, rather than of the driver?
   bool has_failed() const { return has_failed_; }
 
@@ -65,7 +69,7 @@ class LibraryRun {
   struct Arguments;
   Arguments ArgumentsOf(const ricci_plan_step& step, const Addresses& addresses) const;
   ricci_status* OnHost(const ricci_plan_library& call, const Arguments& arguments);
-  ricci_status* OnDevice(const ricci_plan_library& call, const Arguments& arguments);
+  ricci_status* OnDevice(const ricci_plan_library& call, const Arguments& arguments, CuStream stream);
   ricci_status* Launch(const ricci_plan_library& call, ricci_launch& launch);
 
   LibraryCalls& calls_;

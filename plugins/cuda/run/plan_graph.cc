@@ -181,13 +181,18 @@ void FindUsers(const ricci_plan& p, const std::vector<bool>& uses_arena, const s
     for (uint32_t i = 0; i < step.n_args; ++i) add(AddressIndexOf(p, p.args[step.args + i]), n);
     if (uses_arena[s]) add(ArenaIndex(p), n);
     if (step.kind == RICCI_STEP_KERNEL && has_checks[step.index]) add(failed_check, n);
+    if (step.kind == RICCI_STEP_LIBRARY) add(StateIndexOf(p, step.index), n);
   }
 }
 
 }  // namespace
 
 // ---- addresses ----
-uint32_t AddressCount(const ricci_plan& p) { return p.n_inputs + p.n_outputs + p.n_constants + 2; }
+uint32_t AddressCount(const ricci_plan& p) { return p.n_inputs + p.n_outputs + p.n_constants + p.n_libraries + 2; }
+
+uint32_t StateIndexOf(const ricci_plan& p, uint32_t library) {
+  return p.n_inputs + p.n_outputs + p.n_constants + library;
+}
 
 uint32_t AddressIndexOf(const ricci_plan& p, uint32_t buffer) {
   const ricci_plan_buffer& b = p.buffers[buffer];
@@ -209,6 +214,7 @@ Addresses AddressesOf(const ricci_plan& p, const ricci_run_args& a) {
   for (uint32_t i = 0; i < p.n_inputs; ++i) out.push_back(Pointer(a.inputs[i]));
   for (uint32_t i = 0; i < p.n_outputs; ++i) out.push_back(Pointer(a.outputs[i]));
   for (uint32_t i = 0; i < p.n_constants; ++i) out.push_back(Pointer(a.constants[i]));
+  for (uint32_t i = 0; i < p.n_libraries; ++i) out.push_back(Pointer(a.libraries[i].state));
   out.push_back(Pointer(a.arena));
   out.push_back(Pointer(a.failed_check));
   return out;

@@ -1,8 +1,9 @@
 // PlanGraph: the steps of a plan, or of a part of it, as nodes of graphs: which waits for which, and which address each
 // depends on. A function of the tables alone.
 //
-// What differs between runs is a list of addresses: of the inputs, then of the outputs, the constants, the
-// arena and the word of failed checks. A run with other addresses needs other addresses in the nodes that use them.
+// What differs between runs is a list of addresses: of the inputs, then of the outputs, the constants, the states of
+// library calls, the arena and the word of failed checks. A run with other addresses needs other addresses in the nodes
+// that use them.
 //
 // A loop is a node with a graph of its own, its body, which runs as long as a value on the device says so. The branches
 // of a CASE are one node, a choice, with a body for each of them, of which the value numbers one; where the driver has
@@ -32,6 +33,7 @@ namespace ricci::cuda {
 using Addresses = std::vector<CuPointer>;
 uint32_t AddressCount(const ricci_plan& plan);
 uint32_t AddressIndexOf(const ricci_plan& plan, uint32_t buffer);
+uint32_t StateIndexOf(const ricci_plan& plan, uint32_t library);
 inline uint32_t FailedCheckIndex(const ricci_plan& plan) { return AddressCount(plan) - 1; }
 Addresses AddressesOf(const ricci_plan& plan, const ricci_run_args& a);
 CuPointer AddressOf(const ricci_plan& plan, const Addresses& addresses, uint32_t buffer);
@@ -40,7 +42,7 @@ struct PlanNode {
   enum Kind : uint8_t {
     kSetCheck,   // sets the word of failed checks
     kReadCheck,  // reads it
-    kStep,       // a kernel, source or copy
+    kStep,       // a kernel, source, copy or what a library enqueues
     kDecide,     // gives a loop, a choice or up to kDecided branches their values
     kJoin,       // nothing: after several others, or in a branch without steps
     kLoop,       // its body runs while its value is not 0

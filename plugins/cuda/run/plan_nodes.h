@@ -1,5 +1,9 @@
 // PlanNodes: what the nodes of a plan are in a graph of the driver, whether that is one of our own, which runs launch,
 // or one that the host captures.
+//
+// What a library enqueues is a child graph: one node, which a capture of its own gives. cuStreamBeginCaptureToGraph
+// (CUDA 12.3) would put its nodes beside ours. But then other addresses would need a new graph: of a loop no driver
+// changes the whole, and which of its nodes are which is not known.
 #ifndef RICCI_CUDA_PLAN_NODES_H_
 #define RICCI_CUDA_PLAN_NODES_H_
 #include <functional>

@@ -55,6 +55,7 @@ class PartFinder {
     }
   }
   bool LibraryNeedsHost(const ricci_plan_library& call) {
+    if (IsNode(call)) return false;
     if ((call.flags & RICCI_CALL_ON_HOST) != 0) {
       return Needs("the plan calls functions of the host", "they are called while the run is enqueued");
     }
@@ -107,7 +108,8 @@ class PartFinder {
       part.has_loops = part.has_loops || is_loop;
       part.has_blocks = part.has_blocks || is_loop || is_case;
       part.has_choices = part.has_choices || (is_case && blocks_.IsChoice(s));
-      const bool is_work = kind == RICCI_STEP_KERNEL || kind == RICCI_STEP_SOURCE || kind == RICCI_STEP_COPY;
+      const bool is_work = kind == RICCI_STEP_KERNEL || kind == RICCI_STEP_SOURCE || kind == RICCI_STEP_COPY ||
+                           kind == RICCI_STEP_LIBRARY;
       launches += is_work || is_loop || is_case ? 1 : 0;
     }
     if (launches >= kLeastLaunches) out_.parts.push_back(part);

@@ -1,10 +1,10 @@
 // PlanParts: which steps of a plan run as graphs of the device, and why the host takes part between them, if it does. A
 // function of the steps alone.
 //
-// The host is needed for library calls, for a loop whose predicate takes loops or branches to compute, for loops and
-// branches where the driver has no nodes for them, and for those that hold something that needs it. What is between two
-// such steps of one list (the plan, a body, a branch) is a part: one graph, so one launch. A part of a single launch
-// would gain nothing as a graph.
+// The host is needed for library calls that may do more than enqueue, for a loop whose predicate takes loops or
+// branches to compute, for loops and branches where the driver has no nodes for them, and for those that hold something
+// that needs it. What is between two such steps of one list (the plan, a body, a branch) is a part: one graph, so one
+// launch. A part of a single launch would gain nothing as a graph.
 #ifndef RICCI_CUDA_PLAN_PARTS_H_
 #define RICCI_CUDA_PLAN_PARTS_H_
 #include <algorithm>
@@ -14,6 +14,11 @@
 #include "cuda/run/plan_blocks.h"
 
 namespace ricci::cuda {
+
+// Is the call part of a graph, by what it enqueues? Others are the host's.
+inline bool IsNode(const ricci_plan_library& call) {
+  return (call.flags & (RICCI_CALL_ONLY_ENQUEUES | RICCI_CALL_ON_HOST)) == RICCI_CALL_ONLY_ENQUEUES;
+}
 
 struct PlanPart {
   StepRange steps;

@@ -195,7 +195,9 @@ absl::StatusOr<ricci_plan_library> PlanLibrary(const Options& options, const pri
   call.workspace_bytes = plan.workspace_bytes;
   call.flops = plan.flops;
   call.scratch_bytes = plan.scratch_bytes;
-  call.flags = (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u);
+  const bool only_enqueues = (l.library->hdr.flags & RICCI_LIBRARY_ONLY_ENQUEUES) != 0;
+  call.flags = (row.effectful() ? uint32_t{RICCI_CALL_EFFECT} : 0u) | (on_host ? uint32_t{RICCI_CALL_ON_HOST} : 0u) |
+               (only_enqueues ? uint32_t{RICCI_CALL_ONLY_ENQUEUES} : 0u);
   return call;
 }
 

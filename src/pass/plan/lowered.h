@@ -1,6 +1,7 @@
 // Lowered: what a backend compiles.
 #ifndef RICCI_PASS_LOWERED_H_
 #define RICCI_PASS_LOWERED_H_
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,12 +31,19 @@ struct Lowered {
   Lowered(const Lowered&) = delete;
   ~Lowered();  // drops the states of library calls
 
+  // The plan owns `call.state` from here on; it has room for the call.
+  void AddLibrary(std::string_view name, const ricci_plan_library& call) {
+    plan.libraries.push_back(call);
+    const std::string& kept = library_names.emplace_back(name);
+    plan.libraries.back().name = {kept.data(), kept.size()};
+  }
+
   ir::ProgramRef optimized;
   std::vector<kernel::Kernel> kernels;
   kernel::Plan plan;
   std::vector<std::shared_ptr<const ir::ConstantData>> constants;  // the plan's CONSTANT buffers point into them
   std::vector<std::unique_ptr<const SourceText>> sources;          // what the plan's sources point to
-  std::vector<std::string> library_names;                          // the primitive of each library call of the plan
+  std::deque<std::string> library_names;                           // the primitive of each library call of the plan
   std::vector<absl::Status> checks;    // what a run returns when the CHECK of that number does not hold
   std::vector<int32_t> output_alias;   // [results]: the donated parameter whose memory result i takes, or -1
   std::vector<std::string> decisions;  // what was chosen, and why

@@ -41,8 +41,7 @@ void PlanWriter::ReserveLibrary() {
 }
 
 uint32_t PlanWriter::AddLibrary(std::string_view name, const ricci_plan_library& call, LibrarySite site) {
-  plan_.libraries.push_back(call);
-  out_.library_names.emplace_back(name);
+  out_.AddLibrary(name, call);
   out_.call_sites.push_back(site);
   return static_cast<uint32_t>(plan_.libraries.size() - 1);
 }

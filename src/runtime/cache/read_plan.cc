@@ -179,8 +179,7 @@ class PlanReader {
                  pass::ChooseLowering(row, *op.get(), options_.target, pass::kKernelKinds | pass::kCallKinds));
     RICCI_TRY(Holds(l != nullptr && l->kind == RICCI_LOWER_LIBRARY, "a library call"));
     RICCI_ASSIGN(const ricci_plan_library now, pass::PlanLibrary(options_, row, calls, eqn, *op.get(), *l));
-    plan_.libraries.push_back(now);  // from here on the plan owns the state
-    out_->library_names.emplace_back(row.name);
+    out_->AddLibrary(row.name, now);  // from here on the plan owns the state
     const bool same = now.tasks == saved.tasks && now.workspace_bytes == saved.workspace_bytes &&
                       now.flops == saved.flops && now.scratch_bytes == saved.scratch_bytes && now.n_in == saved.n_in &&
                       now.n_out == saved.n_out && now.flags == saved.flags;

@@ -296,8 +296,16 @@ Context* CurrentContext();  // null: none
 int PushedContexts();       // of this thread
 // The device of the current context, or -1 with a complaint; with the mutex held.
 int CurrentDevice(Machine& m, const char* call);
+// What a node is of which a call of a stream becomes the work: as in NodeWork (standin_graph.h).
+struct AsNode {
+  CuFunction function = nullptr;
+  uint64_t bytes = 0;
+  const void* host = nullptr;
+  std::pair<const Context*, const Context*> contexts = {};
+};
 // An operation of a stream; refused if no context is current.
-CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "");
+CuResult Push(const char* call, CuStream stream, Work work, bool gives_back = false, const std::string& name = "",
+              const AsNode& node = {});
 // A handle of the driver is the address of an object here.
 template <typename T, typename H>
 T& As(H handle) {
@@ -308,9 +316,9 @@ H Handle(T* p) {
   return reinterpret_cast<H>(p);
 }
 
-constexpr CuResult kNotInitialized = 3, kIllegalState = 401, kCaptureUnsupported = 900, kCaptureInvalidated = 901,
-                   kCaptureMerge = 902, kCaptureUnmatched = 903, kCaptureUnjoined = 904, kCaptureIsolation = 905,
-                   kCapturedEvent = 907, kCaptureWrongThread = 908;
+constexpr CuResult kNotInitialized = 3, kIllegalState = 401, kUpdateRefused = 910, kCaptureUnsupported = 900,
+                   kCaptureInvalidated = 901, kCaptureMerge = 902, kCaptureUnmatched = 903, kCaptureUnjoined = 904,
+                   kCaptureIsolation = 905, kCapturedEvent = 907, kCaptureWrongThread = 908;
 constexpr CuResult kInvalidValue = 1, kInvalidClusterSize = 912, kInvalidHandle = 400, kInvalidContext = 201;
 
 // ---- the functions of libcuda: standin_driver.cc, standin_launch.cc, standin_graph.cc ----

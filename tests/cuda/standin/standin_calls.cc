@@ -18,7 +18,9 @@ struct Name {
 bool HasAny(std::string_view call, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return call.find(w) != call.npos; });
 }
-bool GivesBack(std::string_view call) { return HasAny(call, {"Destroy", "Free", "Release", "Unload", "Pop"}); }
+bool GivesBack(std::string_view call) {
+  return HasAny(call, {"Destroy", "EndCapture", "Free", "Release", "Unload", "Pop"});
+}
 bool NeverFails(std::string_view call) { return HasAny(call, {"cuGetError", "cuThread"}); }
 bool UsesContext(std::string_view call) { return !HasAny(call, {"cuInit", "cuDevice", "cuCtx"}); }
 

@@ -163,34 +163,45 @@ CuResult cuStreamUpdateCaptureDependencies(CuStream handle, CuGraphNode* last, s
   return kCuSuccess;
 }
 
-}  // namespace ricci::cuda::standin
-
-extern "C" int ricci_standin_begin_capture(ricci::cuda::CuStream handle, int mode) {
-  using namespace ricci::cuda::standin;
+CuResult cuStreamBeginCapture(CuStream handle, int mode) {
   Machine& m = Machine::Get();
   if (reinterpret_cast<uintptr_t>(handle) <= 2) return kCaptureUnsupported;  // a default stream
-  auto& s = As<Stream>(handle);
-  if (s.capture != nullptr) return kIllegalState;
-  ricci::cuda::CuGraph graph = nullptr;
+  CuGraph graph = nullptr;
+  {
+    const std::lock_guard lock(m.mutex);
+    if (!IsLive(m, "cuStreamBeginCapture", handle)) return kInvalidHandle;
+    if (mode < kCuCaptureGlobal || mode > kCuCaptureRelaxed) return kInvalidValue;
+    if (As<Stream>(handle).capture != nullptr) return kIllegalState;
+  }
   cuGraphCreate(&graph, 0);
   const std::lock_guard lock(m.mutex);
+  auto& s = As<Stream>(handle);
   As<Graph>(graph).is_captured = true;
   s.capture = std::make_shared<Capture>(Capture{graph, &s, mode, std::this_thread::get_id()});
   s.last.clear();
   m.captures.push_back(s.capture);
-  return ricci::cuda::kCuSuccess;
+  return kCuSuccess;
 }
 
-extern "C" int ricci_standin_end_capture(ricci::cuda::CuStream handle, ricci::cuda::CuGraph* out) {
-  using namespace ricci::cuda::standin;
+CuResult cuStreamEndCapture(CuStream handle, CuGraph* out) {
   Machine& m = Machine::Get();
-  ricci::cuda::CuGraph graph = nullptr;
-  int result = 0;
+  CuGraph graph = nullptr;
+  CuResult result = kCuSuccess;
   {
     const std::lock_guard lock(m.mutex);
+    if (!IsLive(m, "cuStreamEndCapture", handle)) return kInvalidHandle;
     result = End(m, As<Stream>(handle), graph);
   }
-  *out = result == ricci::cuda::kCuSuccess ? graph : nullptr;
-  if (result != ricci::cuda::kCuSuccess && graph != nullptr) cuGraphDestroy(graph);
+  *out = result == kCuSuccess ? graph : nullptr;
+  if (result != kCuSuccess && graph != nullptr) cuGraphDestroy(graph);
   return result;
+}
+
+}  // namespace ricci::cuda::standin
+
+extern "C" int ricci_standin_begin_capture(ricci::cuda::CuStream handle, int mode) {
+  return ricci::cuda::standin::cuStreamBeginCapture(handle, mode);
+}
+extern "C" int ricci_standin_end_capture(ricci::cuda::CuStream handle, ricci::cuda::CuGraph* out) {
+  return ricci::cuda::standin::cuStreamEndCapture(handle, out);
 }

@@ -43,7 +43,11 @@ class TreeRun {
       path.back().node = next;
       const StepRef step = StepOf(t.work[next], path);
       if (t.work[next].run) t.work[next].run(step);
-      if (t.work[next].condition != nullptr) RunBody(t, next, path, step);
+      if (t.work[next].condition != nullptr) {
+        RunBody(t, next, path, step);
+      } else if (const auto child = t.bodies.find(next); child != t.bodies.end()) {
+        Run(*child->second[0], path, 1, 0);
+      }
       done[next] = true;
     }
   }

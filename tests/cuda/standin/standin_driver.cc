@@ -43,7 +43,8 @@ int CurrentDevice(Machine& m, const char* call) {
   return -1;
 }
 
-CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, const std::string& name) {
+CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, const std::string& name,
+              const AsNode& node) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
   if (!gives_back && CurrentDevice(m, call) < 0) return kInvalidContext;
@@ -54,7 +55,9 @@ CuResult Push(const char* call, CuStream stream, Work work, bool gives_back, con
     if (!MayBeCaptured(call)) {
       return m.Complain(std::string(call) + " into a stream that the host captures"), kCaptureUnsupported;
     }
-    return AddCaptured(m, call, *s, {name.empty() ? call : name, std::move(work), nullptr, 0});
+    NodeWork captured{name.empty() ? call : name, std::move(work), node.function, node.bytes, node.host};
+    captured.contexts = node.contexts;
+    return AddCaptured(m, call, *s, std::move(captured));
   }
   const std::string step = name.empty() ? call : name;
   m.Push(*s, step, Recorded(call, step, std::move(work)), gives_back);
@@ -166,6 +169,15 @@ CuResult cuGetErrorName(CuResult error, const char** name) {
       break;
     case 719:
       *name = "CUDA_ERROR_LAUNCH_FAILED";
+      break;
+    case kCaptureUnsupported:
+      *name = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+      break;
+    case kCaptureInvalidated:
+      *name = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+      break;
+    case kCaptureUnjoined:
+      *name = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED";
       break;
     case 999:
       *name = "CUDA_ERROR_UNKNOWN";

@@ -25,35 +25,17 @@ std::set<Exec*>& execs = *new std::set<Exec*>;
 // Is the graph that it was made from still there?
 bool IsThere(const Exec& e) { return graphs.count(e.from) != 0 && e.from->number == e.number; }
 
-CuResult Refuse(Machine& m, const char* call, const char* why, CuResult result = kInvalidValue) {
-  m.Complain(std::string(call) + ": " + why);
-  return result;
-}
-
 // Copies in a body.
 bool MayBeIn(const Machine& m, const Graph& g, const NodeWork& work) {
-  if (g.parent == nullptr || work.host == nullptr) return true;
+  if (!g.IsWithinBody()) return true;
+  for (const Graph* const child : work.bodies) {
+    const auto may_be = [&](const NodeWork& w) { return MayBeIn(m, g, w); };
+    if (!std::all_of(child->work.begin(), child->work.end(), may_be)) return false;
+  }
+  if (work.host == nullptr) return true;
   const auto p = reinterpret_cast<uintptr_t>(work.host);
   const auto after = m.pinned.upper_bound(p);
   return after != m.pinned.begin() && p - std::prev(after)->first < std::prev(after)->second;
-}
-
-// With the mutex held.
-CuResult AddTo(Machine& m, const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
-               NodeWork work) {
-  auto* const g = &As<Graph>(graph);
-  if (!IsGraph(graph)) return Refuse(m, call, "no such graph", kInvalidHandle);
-  if (!MayBeIn(m, *g, work)) return Refuse(m, call, "a copy in a body uses memory of the host that is not pinned");
-  std::set<size_t> numbers;
-  for (size_t i = 0; i < n_waits; ++i) {
-    if (!g->Has(&As<Node>(waits[i]))) return Refuse(m, call, "a dependency is not in the graph");
-    if (!numbers.insert(As<Node>(waits[i]).number).second) return Refuse(m, call, "a dependency is named twice");
-  }
-  g->nodes.push_back({g->nodes.size()});
-  g->waits.emplace_back(numbers.begin(), numbers.end());
-  g->work.push_back(std::move(work));
-  *out = Handle<CuGraphNode>(&g->nodes.back());
-  return kCuSuccess;
 }
 
 CuResult AddNode(const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
@@ -77,11 +59,8 @@ Tree* TreeOfNode(Tree& t, const Graph& g, const Node* node) {
 CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeWork work) {
   Machine& m = Machine::Get();
   const std::lock_guard lock(m.mutex);
-  auto* const e = &As<Exec>(exec);
-  if (execs.count(e) == 0) return Refuse(m, call, "no such executable graph", kInvalidHandle);
-  if (!IsThere(*e)) return Refuse(m, call, "the graph that it was made from is gone");
-  Tree* const tree = TreeOfNode(*e->tree, *e->from, &As<Node>(which));
-  if (tree == nullptr) return Refuse(m, call, "the node is in another graph");
+  Tree* tree = nullptr;
+  if (const CuResult refused = FindTree(m, call, exec, which, tree)) return refused;
   NodeWork& old = tree->work[As<Node>(which).number];
   if (old.kind != work.kind) return Refuse(m, call, "the node is of another kind");
   if (old.function != work.function) return Refuse(m, call, "the function of a node changes");
@@ -93,7 +72,7 @@ CuResult ChangeNode(const char* call, CuGraphExec exec, CuGraphNode which, NodeW
 
 uint32_t DepthOf(const Graph& g) {
   uint32_t depth = 0;
-  for (const auto& body : g.bodies) depth = std::max(depth, 1 + DepthOf(*body));
+  for (const auto& body : g.bodies) depth = std::max(depth, (body->is_body ? 1 : 0) + DepthOf(*body));
   return depth;
 }
 
@@ -181,6 +160,41 @@ bool Graph::Has(const Node* node) const {
   return std::any_of(nodes.begin(), nodes.end(), [=](const Node& n) { return &n == node; });
 }
 
+CuResult Refuse(Machine& m, const char* call, const char* why, CuResult result) {
+  m.Complain(std::string(call) + ": " + why);
+  return result;
+}
+
+CuResult AddTo(Machine& m, const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
+               NodeWork work) {
+  auto* const g = &As<Graph>(graph);
+  if (!IsGraph(graph)) return Refuse(m, call, "no such graph", kInvalidHandle);
+  if (!MayBeIn(m, *g, work)) return Refuse(m, call, "a copy in a body uses memory of the host that is not pinned");
+  std::set<size_t> numbers;
+  for (size_t i = 0; i < n_waits; ++i) {
+    if (!g->Has(&As<Node>(waits[i]))) return Refuse(m, call, "a dependency is not in the graph");
+    if (!numbers.insert(As<Node>(waits[i]).number).second) return Refuse(m, call, "a dependency is named twice");
+  }
+  g->nodes.push_back({g->nodes.size()});
+  g->waits.emplace_back(numbers.begin(), numbers.end());
+  g->work.push_back(std::move(work));
+  *out = Handle<CuGraphNode>(&g->nodes.back());
+  return kCuSuccess;
+}
+
+void Know(Graph& g) {
+  graphs.insert(&g);
+  for (const auto& body : g.bodies) Know(*body);
+}
+
+CuResult FindTree(Machine& m, const char* call, CuGraphExec exec, CuGraphNode which, Tree*& out) {
+  auto* const e = &As<Exec>(exec);
+  if (execs.count(e) == 0) return Refuse(m, call, "no such executable graph", kInvalidHandle);
+  if (!IsThere(*e)) return Refuse(m, call, "the graph that it was made from is gone");
+  out = TreeOfNode(*e->tree, *e->from, &As<Node>(which));
+  return out == nullptr ? Refuse(m, call, "the node is in another graph") : CuResult{kCuSuccess};
+}
+
 CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work) {
   if (s.capture->is_invalid) return kCaptureInvalidated;
   CuGraphNode made = nullptr;
@@ -201,6 +215,10 @@ void ForgetGraphs(Machine& m, int device) {
     delete g;
   }
   m.graphs -= static_cast<int64_t>(whole.size());
+}
+
+bool Graph::HasConditional() const {
+  return std::any_of(bodies.begin(), bodies.end(), [](const auto& b) { return b->is_body || b->HasConditional(); });
 }
 
 bool IsGraph(CuGraph graph) { return graphs.count(&As<Graph>(graph)) != 0; }
@@ -253,6 +271,16 @@ CuResult cuGraphAddMemsetNode(CuGraphNode* out, CuGraph graph, const CuGraphNode
   return result != kCuSuccess ? result : AddNode("cuGraphAddMemsetNode", out, graph, waits, n_waits, std::move(work));
 }
 
+CuResult cuGraphGetNodes(CuGraph graph, CuGraphNode* nodes, size_t* count) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  if (!IsGraph(graph)) return Refuse(m, "cuGraphGetNodes", "no such graph", kInvalidHandle);
+  auto& g = As<Graph>(graph);
+  if (nodes == nullptr) return *count = g.nodes.size(), kCuSuccess;
+  for (size_t i = 0; i < *count; ++i) nodes[i] = i < g.nodes.size() ? Handle<CuGraphNode>(&g.nodes[i]) : nullptr;
+  return *count = std::min(*count, g.nodes.size()), kCuSuccess;
+}
+
 CuResult cuGraphAddNode(CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, const void* edges, size_t n_waits,
                         CuNode* node) {
   constexpr const char* kCall = "cuGraphAddNode";
@@ -270,6 +298,7 @@ CuResult cuGraphAddNode(CuGraphNode* out, CuGraph graph, const CuGraphNode* wait
   for (auto& body : bodies) {
     body = std::make_unique<Graph>();
     body->parent = &g;
+    body->is_body = true;
     work.bodies.push_back(body.get());
   }
   const CuResult result = AddTo(m, kCall, out, graph, waits, n_waits, std::move(work));
@@ -294,7 +323,7 @@ CuResult cuGraphInstantiateWithFlags(CuGraphExec* out, CuGraph graph, unsigned l
   if (!IsGraph(graph)) return Refuse(m, kCall, "no such graph", kInvalidHandle);
   if (g->parent != nullptr) return Refuse(m, kCall, "the graph is a body");
   if (HasUnusedCondition(*g)) return Refuse(m, kCall, "a condition has no node");
-  if (!g->bodies.empty() && g->instances != 0) {
+  if (g->HasConditional() && g->instances != 0) {
     return Refuse(m, kCall, "a graph with conditional nodes has an executable graph already");
   }
   if (DepthOf(*g) > m.most_depth) return 801;  // not supported

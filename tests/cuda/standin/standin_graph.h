@@ -1,5 +1,9 @@
 // Graphs of the simulated driver: what nodes do, the bodies of conditional nodes, and the values that those follow.
 //
+// A child graph is a copy of a graph, in a node of another one; it has no conditional nodes. What an executable graph
+// does there may be changed by a graph of the same nodes, edges, functions and sizes; if that differs, the change is
+// refused.
+//
 // Conditional nodes are as the driver API describes them: a condition belongs to a graph and has one node, in that
 // graph or a body within it; the node's body is a graph of the driver's, which may hold kernels, copies on the device
 // or from and to pinned memory, memsets, empty and conditional nodes; a graph with such nodes has one executable graph
@@ -40,10 +44,10 @@ struct NodeWork {
   Work run;
   CuFunction function;
   uint64_t bytes;
-  const void* host = nullptr;      // memory of the host that a copy uses
-  Condition* condition = nullptr;  // of a conditional node
-  int type = 0;                    // its kind, as CUgraphConditionalNodeType
-  std::vector<Graph*> bodies = {};
+  const void* host = nullptr;                               // memory of the host that a copy uses
+  Condition* condition = nullptr;                           // of a conditional node
+  int type = 0;                                             // its kind, as CUgraphConditionalNodeType
+  std::vector<Graph*> bodies = {};                          // of a conditional node, or the child graph
   std::pair<const Context*, const Context*> contexts = {};  // of what a copy writes and reads on a device
 };
 
@@ -51,7 +55,8 @@ struct Node {
   size_t number;
 };
 struct Graph {
-  Graph* parent = nullptr;  // null: not a body
+  Graph* parent = nullptr;  // null: neither a body nor a child graph
+  bool is_body = false;     // of a conditional node
   std::deque<Node> nodes;   // their addresses are the handles
   std::vector<std::vector<size_t>> waits;
   std::vector<NodeWork> work;
@@ -63,6 +68,8 @@ struct Graph {
   uint64_t number = 0;  // of a graph that is not a body: its own, since another one may have its address later
 
   bool Has(const Node* node) const;
+  bool HasConditional() const;  // itself
+  bool IsWithinBody() const { return is_body || (parent != nullptr && parent->IsWithinBody()); }
   const Graph* Whole() const { return parent == nullptr ? this : parent->Whole(); }
 };
 
@@ -80,6 +87,13 @@ std::unique_ptr<Tree> Copy(const Tree& t);
 // ---- standin_graph.cc: with the mutex held ----
 // Whether it has not been destroyed.
 bool IsGraph(CuGraph graph);
+CuResult Refuse(Machine& m, const char* call, const char* why, CuResult result = kInvalidValue);
+CuResult AddTo(Machine& m, const char* call, CuGraphNode* out, CuGraph graph, const CuGraphNode* waits, size_t n_waits,
+               NodeWork work);
+// The graph and what is in it can be asked about.
+void Know(Graph& g);
+// The tree that has the node, in an executable graph.
+CuResult FindTree(Machine& m, const char* call, CuGraphExec exec, CuGraphNode which, Tree*& out);
 // A node of a graph that a stream captures, after those that are the last ones there.
 CuResult AddCaptured(Machine& m, const char* call, Stream& s, NodeWork work);
 // Those of the device go, without a call.

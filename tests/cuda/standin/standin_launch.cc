@@ -142,7 +142,7 @@ CuResult cuLaunchKernel(CuFunction f, unsigned grid_x, unsigned grid_y, unsigned
   const CuResult result =
       MakeLaunch(f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, arguments, shared_bytes, launch);
   if (result != kCuSuccess) return result;
-  return Push("cuLaunchKernel", stream, std::move(launch), /*gives_back=*/false, "kernel " + NameOf(f));
+  return Push("cuLaunchKernel", stream, std::move(launch), /*gives_back=*/false, "kernel " + NameOf(f), {f});
 }
 
 }  // namespace ricci::cuda::standin

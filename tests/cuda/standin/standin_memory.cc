@@ -33,9 +33,19 @@ void CheckMemory(const char* call, CuPointer p, size_t bytes) {
   CheckMemory(m, call, p, bytes);
 }
 
+// Whose memory it is; null: unowned, or the host's.
+const Context* ContextAt(CuPointer p) {
+  Machine& m = Machine::Get();
+  const std::lock_guard lock(m.mutex);
+  const Allocation* const piece = p == 0 ? nullptr : m.PieceAt(p);
+  return piece == nullptr ? nullptr : piece->context;
+}
+
 CuResult CopyOf(const char* call, void* dst, const void* src, size_t bytes, CuPointer device_dst, CuPointer device_src,
                 CuStream stream) {
-  return Push(call, stream, MakeCopy(call, dst, src, bytes, device_dst, device_src));
+  const void* const host = device_dst == 0 ? dst : device_src == 0 ? src : nullptr;
+  return Push(call, stream, MakeCopy(call, dst, src, bytes, device_dst, device_src), /*gives_back=*/false, /*name=*/"",
+              {nullptr, bytes, host, {ContextAt(device_dst), ContextAt(device_src)}});
 }
 
 }  // namespace
@@ -116,7 +126,8 @@ CuResult cuMemcpyPeerAsync(CuPointer dst, CuContext, CuPointer src, CuContext, s
   return CopyOf("cuMemcpyPeerAsync", Memory(dst), Memory(src), bytes, dst, src, stream);
 }
 CuResult cuMemsetD32Async(CuPointer dst, unsigned value, size_t count, CuStream stream) {
-  return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count));
+  return Push("cuMemsetD32Async", stream, MakeMemset("cuMemsetD32Async", dst, value, count), /*gives_back=*/false,
+              /*name=*/"", {nullptr, count * sizeof value});
 }
 
 }  // namespace ricci::cuda::standin

@@ -101,6 +101,7 @@ CuResult cuStreamDestroy(CuStream stream) {
   std::unique_lock lock(m.mutex);
   if (!IsLive(m, "cuStreamDestroy", stream)) return kInvalidHandle;
   Stream& s = *m.Find(stream);
+  if (s.capture != nullptr) m.Complain("cuStreamDestroy of a stream that is captured");
   s.is_destroyed = true;
   m.Drain(lock, s, s.pushed);
   s.clock.clear();

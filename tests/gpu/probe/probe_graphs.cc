@@ -21,7 +21,7 @@ extern "C" __global__ void writes(unsigned* m, unsigned long long value) { m[0] 
 struct Loop {
   CuPointer words = 0;
   CuCondition condition = 0;
-  CuGraph graph = nullptr;
+  CuGraph graph = nullptr, body = nullptr;
   CuGraphNode counting = nullptr;
   CuGraphExec exec = nullptr;
   CuResult copied = kCuSuccess, made = kCuSuccess;
@@ -38,7 +38,7 @@ Loop LoopOf(const Probe& p, CuModule m, unsigned trips) {
   CuGraphNode made = nullptr;
   loop.made = p->cuGraphAddNode(&made, loop.graph, nullptr, nullptr, 0, &node);
   if (loop.made != kCuSuccess) return loop;
-  const CuGraph body = node.conditional.bodies[0];
+  const CuGraph body = loop.body = node.conditional.bodies[0];
   loop.counting = p.Add(body, p.Find(m, "counts"), {loop.condition, loop.words});
   p.AddCopy(body, loop.words + 8, loop.words + 4, 4, /*pitch=*/0, {loop.counting}, loop.copied);
   loop.made = p->cuGraphInstantiateWithFlags(&loop.exec, loop.graph, 0);
@@ -72,6 +72,56 @@ void AskOtherAddress(const Probe& p) {
   Answer("change " + p.Said(changed) + ", launch " + p.Said(launched) + ", run " + p.Said(ended) + ", " +
              std::to_string(turns) + " turns of 4",
          changed == kCuSuccess && turns == 4);
+}
+
+// The graph of a copy that is captured in another stream, as a library would enqueue it.
+CuGraph CapturedCopy(const Probe& p, CuPointer to, CuPointer from, CuResult& result) {
+  CuStream stream = nullptr;
+  CuGraph graph = nullptr;
+  p->cuStreamCreate(&stream, kCuStreamNonBlocking);
+  result = p->cuStreamBeginCapture(stream, kCuCaptureOfThread);
+  if (result == kCuSuccess) result = p->cuMemcpyDtoDAsync(to, from, 4, stream);
+  const CuResult ended = p->cuStreamEndCapture(stream, &graph);
+  if (result == kCuSuccess) result = ended;
+  p->cuStreamDestroy(stream);
+  return graph;
+}
+
+// What a library enqueues as a child graph in a loop's body, then with another address.
+void AskChild(const Probe& p) {
+  Loop loop = LoopOf(p, p.Load(kKernels, /*as_ptx=*/true), 5);
+  if (loop.exec == nullptr) return Answer("no loop", false);
+  CuResult captured = kCuSuccess;
+  const CuGraph child = CapturedCopy(p, loop.words + 12, loop.words + 4, captured);
+  CuGraphNode made = nullptr;
+  p->cuGraphExecDestroy(loop.exec);
+  const CuResult added = p->cuGraphAddChildGraphNode(&made, loop.body, &loop.counting, 1, child);
+  const CuResult taken = p->cuGraphInstantiateWithFlags(&loop.exec, loop.graph, 0);
+  Answer(
+      "capture " + p.Said(captured) + ", child graph in a body " + p.Said(added) + ", instantiation " + p.Said(taken),
+      captured == kCuSuccess && added == kCuSuccess && taken == kCuSuccess);
+  if (taken != kCuSuccess || added != kCuSuccess) return;
+  p->cuGraphLaunch(loop.exec, p.stream());
+  p.Wait();
+  const unsigned copied = p.Read(loop.words, 4)[3];
+  p.Write(loop.words, {5, 0, 0, 0, 0});
+  const CuGraph other = CapturedCopy(p, loop.words + 16, loop.words + 4, captured);
+  const CuResult changed = p->cuGraphExecChildGraphNodeSetParams(loop.exec, made, other);
+  p->cuGraphLaunch(loop.exec, p.stream());
+  p.Wait();
+  const std::vector<unsigned> found = p.Read(loop.words, 5);
+  Answer(std::to_string(copied) + " copied of 5; change " + p.Said(changed) + ", then " + std::to_string(found[4]) +
+             " to the other address, " + std::to_string(found[3]) + " to the first one (0)",
+         copied == 5 && changed == kCuSuccess && found[4] == 5 && found[3] == 0);
+}
+void AskEmptyChild(const Probe& p) {
+  const CuGraph graph = p.NewGraph(), child = p.NewGraph();
+  CuGraphNode made = nullptr;
+  CuGraphExec exec = nullptr;
+  const CuResult added = p->cuGraphAddChildGraphNode(&made, graph, nullptr, 0, child);
+  const CuResult taken = p->cuGraphInstantiateWithFlags(&exec, graph, 0);
+  Answer("a child graph without nodes " + p.Said(added) + ", instantiation " + p.Said(taken) +
+         " (the backend adds none)");
 }
 
 // Which body runs for a value: each writes its number, from 10 on.
@@ -124,6 +174,8 @@ constexpr Question kQuestions[] = {
     {"ptx", "PTX that calls cudaGraphSetConditional", AskPtx},
     {"while", "a loop in a graph", AskWhile},
     {"other_address", "another address in a loop's body", AskOtherAddress},
+    {"child", "what a library enqueues, in a loop's body, and with another address", AskChild},
+    {"empty_child", "a child graph without nodes", AskEmptyChild},
     {"if", "an IF with two bodies", AskIf},
     {"switch", "a SWITCH with three bodies", AskSwitch},
 };

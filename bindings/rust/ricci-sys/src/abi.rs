@@ -460,6 +460,8 @@ pub const RICCI_LOWERING_TRANSFORMABLE: u32 = 1;
 /// changes, and read result 0 in place of operand 0.
 pub const RICCI_LOWERING_UPDATES: u32 = 2;
 
+pub const RICCI_LIBRARY_ONLY_ENQUEUES: u32 = 1;
+
 pub const RICCI_PRIM_LINEAR: u32 = 1;
 
 /// ordered; not removed
@@ -554,6 +556,10 @@ pub const RICCI_CALL_EFFECT: u32 = 1;
 /// Its launch runs on the host, on any thread, with no stream: operands, results and workspace are memory of the
 /// host then, to and from which the backend copies. Others are functions of the device, where all these are.
 pub const RICCI_CALL_ON_HOST: u32 = 2;
+
+/// Its launch only enqueues to its stream, which may be one that is captured (RICCI_LIBRARY_ONLY_ENQUEUES): what
+/// it enqueued may be repeated with the same state and addresses, without a launch.
+pub const RICCI_CALL_ONLY_ENQUEUES: u32 = 4;
 
 pub const RICCI_COPY_TO_DEVICE: u32 = 1;
 
@@ -1064,12 +1070,6 @@ pub struct ricci_dce_args {
     pub out: *mut ricci_val,
 }
 
-/// ---- LIBRARY: opaque code ----
-///
-/// A lowering for one target runs on the device of that target, on its memory, in its stream. One for every target (`*`)
-/// is a function of the host, on each device: where the host does not see the memory, the backend copies operands and
-/// results. A status of launch fails the run, which does nothing more. Functions of the host may use the device in other
-/// streams; what they are called for waits meanwhile.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ricci_library_plan {
@@ -1405,6 +1405,8 @@ pub struct ricci_plan_library {
     /// RICCI_CALL_*
     pub flags: u32,
     pub reserved0: u32,
+    /// of the primitive, for people
+    pub name: ricci_str,
 }
 
 #[repr(C)]

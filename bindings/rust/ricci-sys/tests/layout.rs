@@ -365,7 +365,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_plan_step, args), 8);
     assert_eq!(offset!(ricci_plan_step, n_args), 12);
     assert_eq!(offset!(ricci_plan_step, location), 16);
-    assert_eq!((size_of::<ricci_plan_library>(), align_of::<ricci_plan_library>()), (64, 8));
+    assert_eq!((size_of::<ricci_plan_library>(), align_of::<ricci_plan_library>()), (80, 8));
     assert_eq!(offset!(ricci_plan_library, library), 0);
     assert_eq!(offset!(ricci_plan_library, state), 8);
     assert_eq!(offset!(ricci_plan_library, tasks), 16);
@@ -376,6 +376,7 @@ fn layouts_are_those_of_c() {
     assert_eq!(offset!(ricci_plan_library, scratch_bytes), 48);
     assert_eq!(offset!(ricci_plan_library, flags), 56);
     assert_eq!(offset!(ricci_plan_library, reserved0), 60);
+    assert_eq!(offset!(ricci_plan_library, name), 64);
     assert_eq!((size_of::<ricci_plan_source>(), align_of::<ricci_plan_source>()), (144, 8));
     assert_eq!(offset!(ricci_plan_source, text), 0);
     assert_eq!(offset!(ricci_plan_source, entry), 16);
