@@ -61,8 +61,8 @@ def largest(t, name, shape, x):
     return t.add(name, "f32", shape[:-1], f"reduce_max({size}) axes=[{len(shape) - 1}]")
 
 
-def product(kind, rows, columns, length, ways="km", batch=0, moduli=None):
-    """The text of a program; `kind`: the dtype of the factors, or tf32."""
+def product(kind, rows, columns, length, ways="km", batch=0, moduli=None, rounded=None):
+    """The text of a program; `kind`: the dtype of the factors, or tf32; `rounded`: that of both results, if not f32."""
     sizes = {"lhs": [rows, length] if ways[0] == "k" else [length, rows],
              "rhs": [length, columns] if ways[1] == "m" else [columns, length]}
     contract = {"lhs": int(ways[0] == "k"), "rhs": int(ways[1] != "m")}
@@ -81,6 +81,10 @@ def product(kind, rows, columns, length, ways="km", batch=0, moduli=None):
                                       f"{precision}")
     have = have if sums == "f32" else t.convert("have_f32", shape, have, "f32")
     want = t.add("want", "f32", shape, f"dot_general({exact['lhs']}, {exact['rhs']}) {dims} preferred_element_type=f32")
+    if rounded:  # behind a barrier, so that the product itself stores it
+        kept = t.add("have_kept", rounded, shape, f"optimization_barrier({t.convert('have_rounded', shape, have, rounded)})")
+        have = t.convert("have_wide", shape, kept, "f32")
+        want = t.convert("want_wide", shape, t.convert("want_rounded", shape, want, rounded), "f32")
     difference = largest(t, "difference", shape, t.binary("apart", shape, "sub", have, want, "f32"))
     results = f"  return {difference}, {largest(t, 'result', shape, have)}\n"
     return "program product(%seed: i32[]) {\n" + "\n".join(t.lines) + "\n" + results + "}\n"
@@ -97,6 +101,9 @@ def programs():
     yield "bf16_km_tall", ("bf16", 16, 4096, 512)
     yield "bf16_km_narrow", ("bf16", 4096, 16, 1024)
     yield "bf16_km_square", ("bf16", 2048, 2048, 2048)
+    for rounded, moduli in ("bf16", None), ("f16", (11, 5)):  # whose largest number is 65504
+        for name in "pairs", "pairs_edges":
+            yield f"bf16_km_{name}_to_{rounded}", ("bf16", *SIZES[name], "km", 0, moduli, rounded)
     for kind in "i8", "u8", "tf32", "f8e4m3fn", "f8e5m2":
         for ways in "km", "mk":
             yield f"{kind}_{ways}", (kind, *SIZES["128x64"], ways)
