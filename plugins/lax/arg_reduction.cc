@@ -42,9 +42,14 @@ void Loops(KernelBuilder& k, const Eqn& e) {
       return v.dtype() == DType::kBool ? Convert(v, DType::kU8) : v;
     };
     const Scalar best = k.Reduce(extremum, n, load);
+    const auto is_best = [&](Scalar v) {
+      if (!IsFloat(x.dtype())) return v == best;
+      const Scalar is_nan = v != v;
+      return (v == best) | is_nan;
+    };
     const Scalar first = k.Reduce(RICCI_S_MIN, n, [&](Scalar i) {
       const Scalar v = load(i);
-      const Scalar here = IsFloat(x.dtype()) ? (v == best) | (v != v) : v == best;
+      const Scalar here = is_best(v);
       return Select(here, Convert(i, count), k.Constant(count, n - 1));
     });
     k.Result().Store(at, Convert(first, out.dtype()));

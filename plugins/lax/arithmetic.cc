@@ -22,14 +22,16 @@ Value MulSecondCt(const Eqn&, const Value& ct, std::span<const Value> in) { retu
 
 Value DivFirst(const Eqn&, const Value& t, std::span<const Value> in, const Value&) { return div(t, in[1]); }
 Value DivSecond(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
-  return mul(mul(neg(t), in[0]), integer_pow(in[1], -2));
+  const Value inverse_square = integer_pow(in[1], -2);
+  return mul(mul(neg(t), in[0]), inverse_square);
 }
 Value DivFirstCt(const Eqn&, const Value& ct, std::span<const Value> in) { return div(ct, in[1]); }
 
 // x = q y + r with q the truncated quotient, piecewise constant.
 Value RemSecond(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   const Value quotient = div(in[0], in[1]);
-  return mul(neg(t), mul(sign(quotient), floor(abs(quotient))));
+  const Value size = floor(abs(quotient)), truncated = mul(sign(quotient), size);
+  return mul(neg(t), truncated);
 }
 
 // ---- simplify ----

@@ -68,9 +68,10 @@ struct Fits {
 // I(x) exp(-x) for x >= 0, over x below kSplit if `odd`.
 Scalar Scaled(Scalar x, const Fits& fits, bool odd) {
   const Scalar inner = Min(x, Like(x, kSplit)), outer = Max(x, Like(x, kSplit));
-  Scalar near = scalar::Polynomial(fits.near, inner * inner) * scalar::Exp(-inner);
+  const Scalar decay = scalar::Exp(-inner);
+  Scalar near = scalar::Polynomial(fits.near, inner * inner) * decay;
   if (odd) near = near * inner;
-  const Scalar far = scalar::Polynomial(fits.far, 2 * kSplit / outer - 1.0) / scalar::Sqrt(outer);
+  const Scalar root = scalar::Sqrt(outer), far = scalar::Polynomial(fits.far, 2 * kSplit / outer - 1.0) / root;
   return Select(x < kSplit, near, far);
 }
 
@@ -78,7 +79,9 @@ Scalar Order(int order, Scalar x) {
   static constexpr Fits kF32[] = {{kNear0F32, kFar0F32}, {kNear1F32, kFar1F32}};
   static constexpr Fits kF64[] = {{kNear0F64, kFar0F64}, {kNear1F64, kFar1F64}};
   const Scalar y = Scaled(scalar::Abs(x), (x.dtype() == DType::kF64 ? kF64 : kF32)[order], order == 1);
-  return order == 0 ? y : Select(x < 0.0, -y, y);
+  if (order == 0) return y;
+  const Scalar opposite = -y;
+  return Select(x < 0.0, opposite, y);
 }
 
 template <int order>
@@ -87,12 +90,16 @@ Scalar Lower(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   return Convert(Order(order, Convert(in[0], dtype == DType::kF64 ? dtype : DType::kF32)), dtype);
 }
 
-Value I0e(const Value& x, const Value& y) { return sub(bessel_i1e(x), mul(sign(x), y)); }
+Value I0e(const Value& x, const Value& y) {
+  const Value decay = mul(sign(x), y);
+  return sub(bessel_i1e(x), decay);
+}
 // Next to 0, y / x is its limit (as in JAX).
 Value I1e(const Value& x, const Value& y) {
   const Value eps = full_like(x, InfoOf(x.dtype()).epsilon), ordinary = gt(abs(x), eps);
   const Value safe = select(ordinary, x, eps);
-  const Value slope = sub(bessel_i0e(safe), mul(y, add(sign(safe), div(1.0, safe))));
+  const Value inverse = div(1.0, safe), decay = mul(y, add(sign(safe), inverse));
+  const Value slope = sub(bessel_i0e(safe), decay);
   return select(ordinary, slope, full_like(x, 0.5));
 }
 

@@ -108,7 +108,8 @@ inline Values CombinedRows(const OwnedProgram& f, std::span<const uint32_t> orde
     for (Value& v : in) v = reshape(v, to);
     return in;
   };
-  return reshaped(Combined(OverRows(f, flat[0]), order, reshaped(left, flat), reshaped(right, flat)), shape);
+  const Values right_rows = reshaped(right, flat), left_rows = reshaped(left, flat);
+  return reshaped(Combined(OverRows(f, flat[0]), order, left_rows, right_rows), shape);
 }
 // `rows`: arrays whose dimension 0 is reduced, in pairs; the last of an odd number waits. `init`: of the shape of the
 // result each.
@@ -126,7 +127,8 @@ inline Values ReducedTree(const OwnedProgram& f, std::span<const uint32_t> order
   if (n == 0) return init;
   for (; n > 1; n = n - n / 2) {
     const int64_t half = n / 2;
-    Values next = CombinedRows(f, order, every_second(0, 2 * half), every_second(1, 2 * half));
+    const Values odd = every_second(1, 2 * half), even = every_second(0, 2 * half);
+    Values next = CombinedRows(f, order, even, odd);
     for (size_t i = 0; i < rows.size() && n % 2 != 0; ++i) {
       const Value both[] = {next[i], slice_in_dim(rows[i], n - 1, n, 0)};
       next[i] = concatenate(both, 0);

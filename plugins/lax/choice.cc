@@ -109,16 +109,19 @@ Value Where(const Value& pred, const Value& t) { return select(pred, t, zeros_li
 Value ClampMin(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
   WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
-  return Where(bitwise_and(gt(min, in[1]), lt(min, max)), ToShape(t, out));
+  const Value tangent = ToShape(t, out), in_order = lt(min, max);
+  return Where(bitwise_and(gt(min, in[1]), in_order), tangent);
 }
 Value ClampX(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
   WantRealDerivative(e);
   const Value min = ToShape(in[0], out), max = ToShape(in[2], out);
-  return Where(bitwise_and(gt(in[1], min), lt(in[1], max)), t);
+  const Value below = lt(in[1], max);
+  return Where(bitwise_and(gt(in[1], min), below), t);
 }
 Value ClampMax(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
   WantRealDerivative(e);
-  return Where(lt(ToShape(in[2], out), in[1]), ToShape(t, out));
+  const Value tangent = ToShape(t, out);
+  return Where(lt(ToShape(in[2], out), in[1]), tangent);
 }
 Scalar ClampScalar(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
   if (in[1].dtype() == DType::kBool) return (in[1] | in[0]) & in[2];

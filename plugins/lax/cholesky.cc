@@ -20,7 +20,7 @@ ArrayTypes Type(const Eqn& e) {
 // ---- derivative, as in jax.lax: dl = l phi(l^-1 da l^-H), where phi takes the triangle and half of the diagonal ----
 Value Phi(const Value& x) {
   const Value row = RowNumbers(x), column = ColumnNumbers(x);
-  const Value half = select(eq(row, column), full_like(x, 0.5), ones_like(x));
+  const Value one = ones_like(x), part = full_like(x, 0.5), half = select(eq(row, column), part, one);
   return mul(Triangle(x, /*lower=*/true, /*diagonal=*/true), half);
 }
 Value Solve(const Value& l, const Value& b, bool left) {
@@ -70,12 +70,13 @@ void InRegisters(KernelBuilder& k, int64_t n, const KernelMatrix& a, const Kerne
 void Triangle(KernelBuilder& k, const Eqn& e, const KernelMatrix& a, const KernelMatrix& l,
               const KernelArray& positive) {
   const auto rest = [&](Scalar i, Scalar j) {
-    return a.Load(i, j) -
-           k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * Conj(l.Load(j, m)); });
+    const Scalar products =
+        k.Reduce(RICCI_S_ADD, k.At(0), j, [&](Scalar m) { return l.Load(i, m) * Conj(l.Load(j, m)); });
+    return a.Load(i, j) - products;
   };
   const auto square_of = [&](Scalar i) {
-    return RealPart(a.Load(i, i)) -
-           k.Reduce(RICCI_S_ADD, k.At(0), i, [&](Scalar m) { return SquaredMagnitude(l.Load(i, m)); });
+    const Scalar squares = k.Reduce(RICCI_S_ADD, k.At(0), i, [&](Scalar m) { return SquaredMagnitude(l.Load(i, m)); });
+    return RealPart(a.Load(i, i)) - squares;
   };
   positive.Store({}, k.Constant(DType::kBool, true));
   k.Loop(RowsOf(e.in(0)), [&](Scalar i) {

@@ -35,7 +35,8 @@ Scalar Plain(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
 }
 template <uint32_t op>
 Scalar Total(KernelBuilder&, const Eqn&, std::span<const Scalar> in) {
-  return Compare(op, OrderKey(in[0]), OrderKey(in[1]));
+  const Scalar y = OrderKey(in[1]);
+  return Compare(op, OrderKey(in[0]), y);
 }
 
 template <ScalarRule scalar, DTypeSet set = kOrdered>

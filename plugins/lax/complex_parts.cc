@@ -27,7 +27,10 @@ Value OfSecond(const Eqn&, const Value& t, std::span<const Value>, const Value&)
 Value FirstCt(const Eqn&, const Value& ct, std::span<const Value>) { return real(ct); }
 Value SecondCt(const Eqn&, const Value& ct, std::span<const Value>) { return neg(imag(ct)); }
 Value RealCt(const Eqn&, const Value& ct) { return complex(ct, zeros_like(ct)); }
-Value ImagCt(const Eqn&, const Value& ct) { return complex(zeros_like(ct), neg(ct)); }
+Value ImagCt(const Eqn&, const Value& ct) {
+  const Value opposite = neg(ct);
+  return complex(zeros_like(ct), opposite);
+}
 Value ConjCt(const Eqn&, const Value& ct) { return conj(ct); }
 
 // ---- simplify ----

@@ -147,8 +147,10 @@ Scalar StackIndex(KernelBuilder& k, const Eqn& e, uint32_t, std::span<const Scal
   Index from(at.begin(), at.end());
   from.erase(from.begin() + axis);  // exact: a dimension
   Scalar out = k.Operand(e.n_in() - 1).Load(from);
-  for (uint32_t i = e.n_in() - 1; i-- > 0;)
-    out = Select(which <= static_cast<int64_t>(i), k.Operand(i).Load(from), out);
+  for (uint32_t i = e.n_in() - 1; i-- > 0;) {
+    const Scalar x = k.Operand(i).Load(from);
+    out = Select(which <= static_cast<int64_t>(i), x, out);
+  }
   return out;
 }
 

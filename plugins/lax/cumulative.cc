@@ -53,24 +53,31 @@ struct Sum {
 struct Product {
   static Scalar Combine(Scalar a, Scalar b) { return a * b; }
   static Scalar First(Scalar like) { return Like(like, 1); }
-  static Pair Combine(const Pair& a, const Pair& b) { return {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))}; }
+  static Pair Combine(const Pair& a, const Pair& b) {
+    const Value x = mul(a.x, b.x), of_b = mul(a.x, b.t);
+    return {x, add(mul(a.t, b.x), of_b)};
+  }
 };
 
 template <bool is_max>
 struct Extremum {
   static Scalar Combine(Scalar a, Scalar b) {
     const Scalar out = is_max ? Max(a, b) : Min(a, b);
-    return IsComplex(a.dtype()) ? Select(a == a, Select(b == b, out, b), a) : out;
+    if (!IsComplex(a.dtype())) return out;
+    const Scalar out_or_b = Select(b == b, out, b);
+    return Select(a == a, out_or_b, a);
   }
   static Scalar First(Scalar like) { return ExtremumIdentity<is_max>(like); }
   // At ties half to each, as in the tangent of max.
   static Pair Combine(const Pair& a, const Pair& b) {
     const Value x = is_max ? max(a.x, b.x) : min(a.x, b.x);
     const auto weight = [&](const Value& own, const Value& other) {
-      const Value share = select(eq(other, x), full_like(x, 0.5), ones_like(x));
-      return select(eq(own, x), share, zeros_like(x));
+      const Value one = ones_like(x), half = full_like(x, 0.5), share = select(eq(other, x), half, one);
+      const Value zero = zeros_like(x);
+      return select(eq(own, x), share, zero);
     };
-    return {x, add(mul(a.t, weight(a.x, b.x)), mul(b.t, weight(b.x, a.x)))};
+    const Value of_b = mul(b.t, weight(b.x, a.x));
+    return {x, add(mul(a.t, weight(a.x, b.x)), of_b)};
   }
 };
 
@@ -82,43 +89,51 @@ struct LogSumExp {
     if (IsComplex(a.dtype())) return CombineComplex(a, b);
     const Scalar distance = a - b;
     const Scalar tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {-Apply(RICCI_S_ABS, {distance})})});
-    return Select(distance == distance, Max(a, b) + tail, a + b);
+    const Scalar sum = a + b, smooth = Max(a, b) + tail;
+    return Select(distance == distance, smooth, sum);
   }
   // By the greater one, as in jax.lax; the imaginary part is from -pi to pi. Where both are logarithms of 0, so is it.
   static Scalar CombineComplex(Scalar a, Scalar b) {
     constexpr double kPi = std::numbers::pi;
-    const Scalar top = Max(a, b), tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {a + b - (top + top)})});
+    const Scalar top = Max(a, b), twice = top + top;
+    const Scalar tail = Apply(RICCI_S_LOG1P, {Apply(RICCI_S_EXP, {a + b - twice})});
     const Scalar sum = top + tail, rest = (Imag(sum) + kPi) % (2 * kPi);
-    const Scalar wrapped = Select(rest < 0, rest + 2 * kPi, rest) - kPi;
+    const Scalar turned = rest + 2 * kPi, wrapped = Select(rest < 0, turned, rest) - kPi;
     return Select(Real(top) == -kInfinity, top, Complex(Real(sum), wrapped));
   }
   // Of complex numbers.
   static Value Finite(const Value& x) {
-    const Value size = abs(x);
-    return select(eq(size, full_like(size, kInfinity)), zeros_like(x), x);
+    const Value size = abs(x), zero = zeros_like(x);
+    return select(eq(size, full_like(size, kInfinity)), zero, x);
   }
   // a - b, and 0 where both are the same infinity.
   static Value Distance(const Value& a, const Value& b) {
-    const Value alike = bitwise_and(eq(a, b), bitwise_not(is_finite(a))), zero = zeros_like(a);
-    return sub(select(alike, zero, a), select(alike, zero, b));
+    const Value infinite = bitwise_not(is_finite(a)), alike = bitwise_and(eq(a, b), infinite), zero = zeros_like(a);
+    const Value other = select(alike, zero, b);
+    return sub(select(alike, zero, a), other);
   }
   // The greater of two numbers is chosen, not by max, nor its distance from the other one by abs: where both are equal
   // these have slopes of their own, which are none of the sum. The same holds for real parts of complex numbers.
   static Value Sum(const Value& a, const Value& b) {
     if (IsComplex(a.dtype())) return ComplexSum(a, b);
     const Value is_first = ge(a, b), distance = Distance(a, b);
-    return add(select(is_first, a, b), log1p(exp(select(is_first, neg(distance), distance))));
+    const Value tail = log1p(exp(select(is_first, neg(distance), distance)));
+    return add(select(is_first, a, b), tail);
   }
   // Up to whole turns, which exp does not see.
   static Value ComplexSum(const Value& a, const Value& b) {
-    const Value is_first = ge(real(a), real(b)), high = select(is_first, a, b), low = select(is_first, b, a);
+    const Value of_b = real(b), is_first = ge(real(a), of_b);
+    const Value high = select(is_first, a, b), low = select(is_first, b, a);
     const Value sum = add(high, log1p(exp(sub(low, high))));
-    return select(eq(real(high), full_like(real(high), -kInfinity)), high, sum);
+    const Value least = full_like(real(high), -kInfinity);
+    return select(eq(real(high), least), high, sum);
   }
   static Pair Combine(const Pair& a, const Pair& b) {
     const Value x = Sum(a.x, b.x);
     const auto weight = [&](const Value& own, const Value& other) {
-      return IsComplex(own.dtype()) ? exp(sub(Finite(own), Finite(x))) : logistic(Distance(own, other));
+      if (!IsComplex(own.dtype())) return logistic(Distance(own, other));
+      const Value sum = Finite(x);
+      return exp(sub(Finite(own), sum));
     };
     const Value of_a = mul(a.t, weight(a.x, b.x)), of_b = mul(b.t, weight(b.x, a.x));
     return {x, add(of_a, of_b)};
@@ -151,10 +166,11 @@ template <typename Operation>
 Pair Prefixes(const Pair& p, int64_t axis) {
   const int64_t n = p.x.dim(axis);
   if (n < 2) return p;
-  const Pair odd = Prefixes<Operation>(Operation::Combine(Part(p, axis, 0, n - 1, 2), Part(p, axis, 1, n, 2)), axis);
+  const Pair second = Part(p, axis, 1, n, 2), first = Part(p, axis, 0, n - 1, 2);
+  const Pair odd = Prefixes<Operation>(Operation::Combine(first, second), axis);
   Pair even = Part(p, axis, 0, 1);
   if (n > 2) {
-    const Pair rest = Operation::Combine(Part(odd, axis, 0, (n - 1) / 2), Part(p, axis, 2, n, 2));
+    const Pair own = Part(p, axis, 2, n, 2), rest = Operation::Combine(Part(odd, axis, 0, (n - 1) / 2), own);
     even = {Joined(even.x, rest.x, axis), Joined(even.t, rest.t, axis)};
   }
   return {InTurn(even.x, odd.x, axis), InTurn(even.t, odd.t, axis)};

@@ -137,12 +137,15 @@ bool IsTf32(const Eqn& e) { return AlgorithmOf(e) != nullptr && AlgorithmOf(e)->
 Scalar RoundedToTf32(Scalar x) {
   const Scalar bits = Bitcast(x, DType::kU32);
   const Scalar rounded = (bits + Like(bits, kBelowTf32 / 2)) & Like(bits, ~(kBelowTf32 - 1));
-  return Select(x != x, x, Bitcast(rounded, DType::kF32));
+  const Scalar result = Bitcast(rounded, DType::kF32);
+  return Select(x != x, x, result);
 }
 Value RoundedToTf32(const Value& x) {
   const Value bits = bitcast_convert_type(x, DType::kU32);
-  const Value rounded = bitwise_and(add(bits, full_like(bits, kBelowTf32 / 2)), full_like(bits, ~(kBelowTf32 - 1)));
-  return select(ne(x, x), x, bitcast_convert_type(rounded, DType::kF32));
+  const Value kept = full_like(bits, ~(kBelowTf32 - 1));
+  const Value rounded = bitwise_and(add(bits, full_like(bits, kBelowTf32 / 2)), kept);
+  const Value result = bitcast_convert_type(rounded, DType::kF32);
+  return select(ne(x, x), x, result);
 }
 
 // ---- lowering ----
@@ -184,7 +187,8 @@ Values ByParts(const Eqn& e, std::span<const Value> in) {
     return e.Emit({x, y}, {{"preferred_element_type", part}});
   };
   const Value a = real(in[0]), b = imag(in[0]), c = real(in[1]), d = imag(in[1]);
-  return {complex(sub(product(a, c), product(b, d)), add(product(a, d), product(b, c)))};
+  const Value bc = product(b, c), imaginary = add(product(a, d), bc), bd = product(b, d);
+  return {complex(sub(product(a, c), bd), imaginary)};
 }
 // An algorithm is the dtypes that it computes in. A kernel that rounds factors itself finds them in tf32 (its tensor
 // cores do that), so a GPU has such products in its loops.
@@ -202,8 +206,8 @@ Values ByAlgorithm(const Eqn& e, std::span<const Value> in) {
   };
   const DType out = e.out().dtype();
   const std::string_view left = a.is_tf32 && !rounds ? a.name : "";  // what is to be done to the operands as f32
-  const Value product =
-      dot_general(operand(in[0]), operand(in[1]), ShiftedDims(e, -1, -1), In(out, a.results) ? out : a.result, left);
+  const Value rhs = operand(in[1]), lhs = operand(in[0]);
+  const Value product = dot_general(lhs, rhs, ShiftedDims(e, -1, -1), In(out, a.results) ? out : a.result, left);
   return {convert_element_type(product, out)};
 }
 constexpr Lowering kLowerings[] = {

@@ -43,13 +43,15 @@ Value Solve(const Value& a, const Value& b) {
     return concatenate(Values{x, y}, x.rank() - from_last);
   };
   const Value re = real(a), im = imag(a);
-  const Value both = join(join(re, neg(im), 1), join(im, re, 1), 2), right = join(real(b), imag(b), 2);
+  const Value lower = join(im, re, 1), both = join(join(re, neg(im), 1), lower, 2);
+  const Value of_im = imag(b), right = join(real(b), of_im, 2);
   const linalg::Lu f = linalg::lu(both);
   const Value y = linalg::triangular_solve(f.lu, linalg::permuted_rows(right, f.permutation),
                                            {.left_side = true, .lower = true, .unit_diagonal = true});
   const Value x = linalg::triangular_solve(f.lu, y, {.left_side = true});
   const int64_t n = RowsOf(b.type()), row = x.rank() - 2;
-  return complex(slice_in_dim(x, 0, n, row), slice_in_dim(x, n, 2 * n, row));  // exact: rows of x
+  const Value x_im = slice_in_dim(x, n, 2 * n, row);  // exact: rows of x
+  return complex(slice_in_dim(x, 0, n, row), x_im);
 }
 // The sum over the rows of each matrix.
 Value ColumnSums(const Value& x) {
@@ -60,14 +62,16 @@ struct Tangents {
   Value w, v;
 };
 Tangents OfVectors(const Value& w, const Value& v, const Value& da) {
-  const Value one = InDType(eq(RowNumbers(v), ColumnNumbers(v)), v.dtype());
-  const Value f = sub(integer_pow(sub(add(one, AcrossRows(w, v)), AcrossColumns(w, v)), -1), one);
+  const Value one = InDType(OnDiagonal(v), v.dtype());
+  const Value wi = AcrossColumns(w, v), gaps = sub(add(one, AcrossRows(w, v)), wi);
+  const Value f = sub(integer_pow(gaps, -1), one);
   const Value p = MatrixProduct(Solve(v, da), v), u = MatrixProduct(v, mul(f, p));
   const Value largest = argmax(abs(v), v.rank() - 2, DType::kI32);
-  const Value mask = InDType(eq(RowNumbers(v), AcrossRows(largest, v)), v.dtype());
+  const Value row = AcrossRows(largest, v), mask = InDType(eq(RowNumbers(v), row), v.dtype());
   const Value length = real(ColumnSums(mul(conj(v), u)));
-  const Value turn = div(imag(ColumnSums(mul(mask, u))), real(ColumnSums(mul(mask, v))));
-  return {Diagonal(p), add(u, mul(v, AcrossRows(complex(neg(length), neg(turn)), v)))};
+  const Value size = real(ColumnSums(mul(mask, v))), turn = div(imag(ColumnSums(mul(mask, u))), size);
+  const Value dw = Diagonal(p), back = neg(turn);
+  return {dw, add(u, mul(v, AcrossRows(complex(neg(length), back), v)))};
 }
 void JvpRule(const Eqn& e, Jvp& a) {
   if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return (void)(a.out = e.EmitN(a.primals));
@@ -84,14 +88,16 @@ void JvpRule(const Eqn& e, Jvp& a) {
   a.out[0] = w;
   if (!left && !right) {
     const int64_t last[] = {vr.rank() - 1};
-    a.out_tangents[0] = reduce_sum(mul(Solve(vr, da), MatrixTranspose(vr)), last);
+    const Value transposed = MatrixTranspose(vr);
+    a.out_tangents[0] = reduce_sum(mul(Solve(vr, da), transposed), last);
     return;
   }
   const Tangents t = OfVectors(w, vr, da);
   a.out_tangents[0] = t.w;
   if (left) {
     a.out[1] = out[1];
-    a.out_tangents[1] = OfVectors(conj(w), out[1], Adjoint(da)).v;
+    const Value adjoint = Adjoint(da);
+    a.out_tangents[1] = OfVectors(conj(w), out[1], adjoint).v;
   }
   if (right) a.out.back() = vr, a.out_tangents.back() = t.v;
 }

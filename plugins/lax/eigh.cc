@@ -28,8 +28,8 @@ void JvpRule(const Eqn& e, Jvp& a) {
   if (a.tangents[0].is_zero() || e.in(0).elements() == 0) return;
   const Value& v = a.out[0];
   const Value w = InDType(a.out[1], v.dtype());
-  const Value one = InDType(eq(RowNumbers(v), ColumnNumbers(v)), v.dtype());
-  const Value gaps = sub(add(one, AcrossRows(w, v)), AcrossColumns(w, v));
+  const Value one = InDType(OnDiagonal(v), v.dtype());
+  const Value wi = AcrossColumns(w, v), gaps = sub(add(one, AcrossRows(w, v)), wi);
   const Value f = sub(integer_pow(gaps, -1), one);
   const Value p = MatrixProduct(MatrixProduct(Adjoint(v), a.tangents[0]), v);
   a.out_tangents[0] = MatrixProduct(v, mul(f, p));
@@ -56,7 +56,7 @@ class Matrix {
     Begin(scale.value, IsFinite(largest));
     form_.Reduce();
     form_.FormTransposedBasis();
-    const Scalar good = IsFinite(largest) & Iterate();
+    const Scalar converged = Iterate(), good = IsFinite(largest) & converged;
     SortRows(k_, n_, /*ascending=*/true, form_.diagonal, [&](Scalar i, Scalar j) { SwapRows(k_, rows_, n_, i, j); });
     Store(good, scale.inverse);
   }

@@ -12,7 +12,8 @@ namespace {
 // 1 where only `x` is the result, 1/2 where both operands are, else 0.
 Value Share(const Value& x, const Value& out, const Value& other) {
   const Value zero = zeros_like(out), one = ones_like(out);
-  return div(select(eq(x, out), one, zero), select(eq(other, out), full_like(out, 2), one));
+  const Value two = full_like(out, 2), count = select(eq(other, out), two, one);
+  return div(select(eq(x, out), one, zero), count);
 }
 Value First(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
   return mul(t, Share(in[0], out, in[1]));
@@ -34,9 +35,13 @@ ArrayTypes AbsType(const Eqn& e) {
 }
 // For a complex number, the component along its direction: the real part of t conj(z) / |z|.
 Value Abs(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
-  if (!IsComplex(in[0].dtype())) return select(ge(in[0], zeros_like(in[0])), t, neg(t));
-  const Value size = select(eq(out, zeros_like(out)), ones_like(out), out);
-  return real(mul(t, div(conj(in[0]), convert_element_type(size, in[0].dtype()))));
+  if (!IsComplex(in[0].dtype())) {
+    const Value opposite = neg(t);
+    return select(ge(in[0], zeros_like(in[0])), t, opposite);
+  }
+  const Value one = ones_like(out), size = select(eq(out, zeros_like(out)), one, out);
+  const Value divisor = convert_element_type(size, in[0].dtype());
+  return real(mul(t, div(conj(in[0]), divisor)));
 }
 
 constexpr Row kRows[] = {

@@ -91,9 +91,10 @@ Value Mask(const Value& like, int64_t dim, int64_t n, double two) {
   const int64_t m = n / 2 + 1;  // exact: a half
   const Shape shape = {m};
   const Value at = iota(like.builder, DType::kI64, shape, 0);
-  const Value once = bitwise_or(eq(at, full_like(at, 0)), eq(mul(at, full_like(at, 2)), full_like(at, n)));
+  const Value all = full_like(at, n), is_middle = eq(mul(at, full_like(at, 2)), all);
+  const Value once = bitwise_or(eq(at, full_like(at, 0)), is_middle);
   const ArrayType type = like.type().WithShape(shape);
-  const Value mask = select(once, full(like.builder, type, 1.0), full(like.builder, type, two));
+  const Value twice = full(like.builder, type, two), mask = select(once, full(like.builder, type, 1.0), twice);
   return broadcast_in_dim(mask, like.shape(), Shape{dim});
 }
 double Product(Dims lengths) {
@@ -105,7 +106,7 @@ Value Transposed(const Eqn& e, const Value& ct) {
   const Transformed d(e);
   switch (KindOf(e)) {
     case Kind::kRfft: {
-      const Value half = mul(conj(ct), Mask(ct, d.last(), d.lengths.back(), 0.5));
+      const Value mask = Mask(ct, d.last(), d.lengths.back(), 0.5), half = mul(conj(ct), mask);
       return mul(fft(half, "IRFFT", d.lengths, d.trailing), Product(d.lengths));
     }
     case Kind::kIrfft: {

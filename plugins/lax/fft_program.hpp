@@ -135,9 +135,9 @@ inline Value ByConvolution(const Value& x, int64_t n, bool inverse) {
   const Value c = Constant(x, chirp, {&n, 1});
   Shape none(static_cast<size_t>(x.rank()), 0), high = none, limit = Shape(x.shape().begin(), x.shape().end());
   high.back() = m - n;
-  const Value padded = pad(Times(x, c), full(x.builder, x.type().WithShape({}), 0), none, high, none);
+  const Value zero = full(x.builder, x.type().WithShape({}), 0), padded = pad(Times(x, c), zero, none, high, none);
   const int64_t last = x.rank() - 1;
-  const Value product = Times(Alone(padded, last, false), Constant(x, filter, {&m, 1}));
+  const Value spectrum = Constant(x, filter, {&m, 1}), product = Times(Alone(padded, last, false), spectrum);
   const Value y = Times(slice(Alone(product, last, true), none, limit), c);
   return inverse ? div(y, static_cast<double>(n)) : y;
 }

@@ -51,7 +51,7 @@ class Elimination {
     MoveToFront();
     k_.Loop(steps_, [&](Scalar step) {
       FindNorms(step);
-      const Scalar pivot = Select(step < fixed_.Load({}), step, PivotOf(step));
+      const Scalar longest = PivotOf(step), pivot = Select(step < fixed_.Load({}), step, longest);
       Swap(step, pivot);
       const Scalar tau = ReflectColumn(k_, r_, step, k_.At(rows_), step);
       taus_.Store(step, tau);

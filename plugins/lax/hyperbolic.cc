@@ -11,10 +11,12 @@ Value Acosh(const Value& x, const Value&) { return rsqrt(sub(square(x), 1.0)); }
 
 // t (1 + y) (1 - y), in this order: 1 - y^2 would lose the tail.
 Value Tanh(const Eqn&, const Value& t, std::span<const Value>, const Value& y) {
-  return mul(add(t, mul(t, y)), sub(1.0, y));
+  const Value less = sub(1.0, y);
+  return mul(add(t, mul(t, y)), less);
 }
 Value Atanh(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
-  return mul(integer_pow(add(1.0, in[0]), -1), div(t, sub(1.0, in[0])));
+  const Value over_less = div(t, sub(1.0, in[0]));
+  return mul(integer_pow(add(1.0, in[0]), -1), over_less);
 }
 
 constexpr Row kRows[] = {

@@ -42,7 +42,8 @@ Scalar RandomGammaGrad(const Work& w, std::span<const Scalar> in) {
 // ---- derivatives, as in jax.lax ----
 Value ByArgument(std::span<const Value> in) {
   const Value &a = in[0], &x = in[1];
-  return exp(sub(add(neg(x), mul(sub(a, 1.0), log(x))), lgamma(a)));
+  const Value log_gamma = lgamma(a), log_x = log(x), log_power = mul(sub(a, 1.0), log_x);
+  return exp(sub(add(neg(x), log_power), log_gamma));
 }
 Value LowerByShape(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   return mul(t, igamma_grad_a(in[0], in[1]));
@@ -58,13 +59,18 @@ Value UpperByArgument(const Eqn& e, const Value& t, std::span<const Value> in, c
 }
 
 // Second derivatives of P, of which those by the shape have no formula.
-Value MixedOverDensity(std::span<const Value> in) { return sub(log(in[1]), digamma(in[0])); }
+Value MixedOverDensity(std::span<const Value> in) {
+  const Value by_shape = digamma(in[0]);
+  return sub(log(in[1]), by_shape);
+}
 Value GradByArgument(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
-  return mul(t, mul(ByArgument(in), MixedOverDensity(in)));
+  const Value ratio = MixedOverDensity(in);
+  return mul(t, mul(ByArgument(in), ratio));
 }
 Value SampleByArgument(const Eqn&, const Value& t, std::span<const Value> in, const Value& y) {
   const Value bend = sub(div(sub(in[0], 1.0), in[1]), 1.0);
-  return mul(t, neg(add(MixedOverDensity(in), mul(y, bend))));
+  const Value by_bend = mul(y, bend);
+  return mul(t, neg(add(MixedOverDensity(in), by_bend)));
 }
 
 constexpr std::string_view kExamples =

@@ -41,7 +41,7 @@ Value Resized(const Value& x, int64_t rows, int64_t columns) {
 }
 Value Lower(const Value& lu) {
   const Value square = Resized(lu, RowsOf(lu.type()), RowsOf(lu.type()));
-  const Value on_diagonal = convert_element_type(eq(RowNumbers(square), ColumnNumbers(square)), lu.dtype());
+  const Value on_diagonal = convert_element_type(OnDiagonal(square), lu.dtype());
   return add(Triangle(square, /*lower=*/true, /*diagonal=*/false), on_diagonal);
 }
 Value Upper(const Value& lu) {
@@ -49,7 +49,8 @@ Value Upper(const Value& lu) {
   const Value square = Resized(lu, n, n), triangle = Triangle(square, /*lower=*/false, /*diagonal=*/true);
   if (steps == n) return triangle;
   const Value row = RowNumbers(square);
-  const Value added = bitwise_and(eq(row, ColumnNumbers(square)), ge(row, full_like(row, steps)));
+  const Value is_later = ge(row, full_like(row, steps));
+  const Value added = bitwise_and(eq(row, ColumnNumbers(square)), is_later);
   return add(triangle, convert_element_type(added, lu.dtype()));
 }
 void JvpRule(const Eqn& e, Jvp& a) {
@@ -58,12 +59,15 @@ void JvpRule(const Eqn& e, Jvp& a) {
   const Value l = Lower(a.out[0]), u = Upper(a.out[0]), da = linalg::permuted_rows(a.tangents[0], a.out[2]);
   const Value part = linalg::triangular_solve(l, da, {.left_side = true, .lower = true, .unit_diagonal = true});
   const Value x = linalg::triangular_solve(u, part);
-  a.out_tangents[0] = add(MatrixProduct(l, Triangle(x, /*lower=*/true, /*diagonal=*/false)),
-                          MatrixProduct(Triangle(x, /*lower=*/false, /*diagonal=*/true), u));
+  const Value du = MatrixProduct(Triangle(x, /*lower=*/false, /*diagonal=*/true), u);
+  a.out_tangents[0] = add(MatrixProduct(l, Triangle(x, /*lower=*/true, /*diagonal=*/false)), du);
 }
 
 // ---- lowering ----
-Scalar Quotient(Scalar v, Scalar pivot) { return Select(pivot != 0, v / pivot, v); }
+Scalar Quotient(Scalar v, Scalar pivot) {
+  const Scalar quotient = v / pivot;
+  return Select(pivot != 0, quotient, v);
+}
 
 // One matrix, with its pivots and permutation.
 class Matrix {
@@ -178,8 +182,10 @@ class Matrix {
     k_.Loop(step + 1, k_.At(rows_), [&](Scalar i) {
       const Scalar factor = Quotient(lu_.Load(i, step), pivot);
       lu_.Store(i, step, factor);
-      k_.Loop(step + 1, k_.At(columns_),
-              [&](Scalar j) { lu_.Store(i, j, lu_.Load(i, j) - factor * lu_.Load(step, j)); });
+      k_.Loop(step + 1, k_.At(columns_), [&](Scalar j) {
+        const Scalar of_pivot = lu_.Load(step, j);
+        lu_.Store(i, j, lu_.Load(i, j) - factor * of_pivot);
+      });
     });
   }
   void InLoops() const {

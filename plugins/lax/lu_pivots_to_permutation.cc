@@ -42,7 +42,8 @@ void Loops(KernelBuilder& k, const Eqn& e) {
     k.Loop(size, [&](Scalar i) { permutation.Store(at(i), Convert(i, DType::kI32)); });
     k.Loop(n, [&](Scalar i) {
       const Scalar pivot = Convert(k.Operand(0).Load(at(i)), DType::kI64);
-      const Scalar other = Select(pivot < 0, pivot + size, pivot);      // exact: |pivot| and size are below 2^32
+      const Scalar from_end = pivot + size;  // exact: |pivot| and size are below 2^32
+      const Scalar other = Select(pivot < 0, from_end, pivot);
       const Scalar nearest = Max(Min(other, k.At(size - 1)), k.At(0));  // exact: size is positive
       const Scalar first = permutation.Load(at(i));
       permutation.Store(at(i), permutation.Load(at(nearest)));

@@ -137,17 +137,23 @@ inline Value InDType(const Value& a, DType d) { return a.dtype() == d ? a : conv
 // The row or column number of each element.
 inline Value RowNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 2); }
 inline Value ColumnNumbers(const Value& a) { return iota(a.builder, DType::kI32, a.shape(), a.rank() - 1); }
+inline Value OnDiagonal(const Value& a) {
+  const Value column = ColumnNumbers(a);
+  return eq(RowNumbers(a), column);
+}
 // The part below the diagonal, or above it; with the diagonal or without.
 inline Value Triangle(const Value& a, bool lower, bool diagonal) {
   const Value row = RowNumbers(a), column = ColumnNumbers(a);
   const Value &more = lower ? row : column, &less = lower ? column : row;
-  return select(diagonal ? ge(more, less) : gt(more, less), a, zeros_like(a));
+  const Value zero = zeros_like(a);
+  return select(diagonal ? ge(more, less) : gt(more, less), a, zero);
 }
 
 // The diagonal of square matrices.
 inline Value Diagonal(const Value& a) {
   const int64_t last[] = {a.rank() - 1};
-  return reduce_sum(select(eq(RowNumbers(a), ColumnNumbers(a)), a, zeros_like(a)), last);
+  const Value zero = zeros_like(a);
+  return reduce_sum(select(OnDiagonal(a), a, zero), last);
 }
 // Lists as the rows, or the columns, of all elements: element (i, j) of matrices like `like` is x[j], or x[i].
 inline Value AcrossRows(const Value& x, const Value& like) {

@@ -79,7 +79,9 @@ Value Total(const Value& x) { return x.rank() == 0 ? x : reduce_sum(x, rules::Ra
 void TransposeRule(const Eqn& e, Transpose& a) {
   const Value x = Unpadded(e, a.cts[0]);
   if (a.linear[0]) a.in_cts[0] = x;
-  if (a.linear[1]) a.in_cts[1] = sub(Total(a.cts[0]), Total(x));
+  if (!a.linear[1]) return;
+  const Value kept = Total(x);
+  a.in_cts[1] = sub(Total(a.cts[0]), kept);
 }
 
 void BatchRule(const Eqn& e, Batch& a) {

@@ -64,13 +64,16 @@ ArrayTypes PowType(const Eqn& e) {
   return x;
 }
 
-Value OneWhereZero(const Value& x) { return select(eq(x, zeros_like(x)), ones_like(x), x); }
+Value OneWhereZero(const Value& x) {
+  const Value one = ones_like(x);
+  return select(eq(x, zeros_like(x)), one, x);
+}
 
 Value PowByBase(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   const Value &x = in[0], y = convert_element_type(in[1], in[0].dtype());
   if (!IsInt(in[1].dtype())) return mul(t, mul(y, pow(x, sub(y, 1.0))));
-  const Value factor = mul(OneWhereZero(y), pow(x, sub(y, 1.0)));
-  return mul(t, select(eq(y, zeros_like(y)), zeros_like(y), factor));
+  const Value power = pow(x, sub(y, 1.0)), factor = mul(OneWhereZero(y), power), zero = zeros_like(y);
+  return mul(t, select(eq(y, zero), zero, factor));
 }
 Value PowByExponent(const Eqn&, const Value& t, std::span<const Value> in, const Value& out) {
   return mul(t, mul(log(OneWhereZero(in[0])), out));

@@ -39,7 +39,7 @@ Value Adjoint(const Value& x) {
   const Value t = MatrixTranspose(x);
   return IsComplex(x.dtype()) ? conj(t) : t;
 }
-Value Unit(const Value& like) { return convert_element_type(eq(RowNumbers(like), ColumnNumbers(like)), like.dtype()); }
+Value Unit(const Value& like) { return convert_element_type(OnDiagonal(like), like.dtype()); }
 Value PermutedColumns(const Value& x, const Value& order) {
   return MatrixTranspose(linalg::permuted_rows(MatrixTranspose(x), order));
 }
@@ -61,9 +61,13 @@ Tangents OfThin(const Value& q, const Value& r, const Value& da) {
 }
 Tangents OfWide(const Value& q, const Value& r, const Value& a, const Value& da) {
   const int64_t m = RowsOf(a.type()), n = ColumnsOf(a.type());
-  const Tangents left = OfThin(q, ColumnsFrom(r, 0, m), ColumnsFrom(da, 0, m));
-  const Value right =
-      add(MatrixProduct(Adjoint(left.q), ColumnsFrom(a, m, n)), MatrixProduct(Adjoint(q), ColumnsFrom(da, m, n)));
+  const Value da_left = ColumnsFrom(da, 0, m);
+  const Tangents left = OfThin(q, ColumnsFrom(r, 0, m), da_left);
+  const auto turned = [&](const Value& basis, const Value& x) {
+    const Value columns = ColumnsFrom(x, m, n);
+    return MatrixProduct(Adjoint(basis), columns);
+  };
+  const Value by_a = turned(q, da), right = add(turned(left.q, a), by_a);
   return {left.q, concatenate(Values{left.r, right}, r.rank() - 1)};
 }
 // The x with a^H x = b.
@@ -81,16 +85,17 @@ Value SolveAdjoint(const Value& a, const Value& b) {
 Value RestOfQ(const Value& q, const Value& dq, int64_t n) {
   const int64_t m = RowsOf(q.type());
   const Value top = ColumnsFrom(RowsFrom(q, 0, n), 0, n), below = ColumnsFrom(RowsFrom(q, n, m), 0, n);
-  const Value adjoint = SolveAdjoint(sub(top, Unit(top)), Adjoint(below)), z = Adjoint(adjoint);
-  const Value first = add(ColumnsFrom(q, 0, n), MatrixProduct(ColumnsFrom(q, n, m), z));
-  const Value second = sub(RowsFrom(dq, n, m), MatrixProduct(z, RowsFrom(dq, 0, n)));
-  return sub(MatrixProduct(dq, adjoint), MatrixProduct(first, Adjoint(second)));
+  const Value right = Adjoint(below), adjoint = SolveAdjoint(sub(top, Unit(top)), right), z = Adjoint(adjoint);
+  const Value turned = MatrixProduct(ColumnsFrom(q, n, m), z), first = add(ColumnsFrom(q, 0, n), turned);
+  const Value moved = MatrixProduct(z, RowsFrom(dq, 0, n)), second = sub(RowsFrom(dq, n, m), moved);
+  const Value change = MatrixProduct(first, Adjoint(second));
+  return sub(MatrixProduct(dq, adjoint), change);
 }
 Tangents OfTall(const Eqn& e, const Value& q, const Value& r, const Value& da) {
   const int64_t m = RowsOf(da.type()), n = ColumnsOf(da.type());
-  const bool more = IsFull(e) && m > n;
-  const Tangents thin = more ? OfThin(ColumnsFrom(q, 0, n), RowsFrom(r, 0, n), da) : OfThin(q, r, da);
-  if (!more) return thin;
+  if (!IsFull(e) || m <= n) return OfThin(q, r, da);
+  const Value top = RowsFrom(r, 0, n);
+  const Tangents thin = OfThin(ColumnsFrom(q, 0, n), top, da);
   const Value zeros = zeros_like(RowsFrom(r, n, m));
   return {concatenate(Values{thin.q, RestOfQ(q, thin.q, n)}, q.rank() - 1),
           concatenate(Values{thin.r, zeros}, r.rank() - 2)};

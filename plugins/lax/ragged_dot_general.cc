@@ -108,7 +108,7 @@ Value Dense(const Value& x, int64_t ragged, Dims prefix, Value sizes) {
     return broadcast_in_dim(transpose(v, order), shape, rules::Pick(positions, order));
   };
   const Value row = iota(x.builder, DType::kI64, shape, ragged + 1);  // exact: a dimension
-  const Value inside = bitwise_and(le(spread(starts), row), lt(row, spread(ends)));
+  const Value is_before_end = lt(row, spread(ends)), inside = bitwise_and(le(spread(starts), row), is_before_end);
   const Value all = broadcast(x, Dims(shape).first(1));
   return select(inside, all, zeros_like(all));
 }

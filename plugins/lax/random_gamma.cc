@@ -115,7 +115,8 @@ void Loops(KernelBuilder& k, const Eqn& e) {
 Value ByShape(const Eqn& e, const Value& t, std::span<const Value> in, const Value& y) {
   if (!InLogSpace(e)) return mul(t, random_gamma_grad(in[1], y));
   const Value sample = exp(y);
-  const Value positive = select(eq(sample, zeros_like(sample)), full_like(y, InfoOf(y.dtype()).tiny), sample);
+  const Value least = full_like(y, InfoOf(y.dtype()).tiny);
+  const Value positive = select(eq(sample, zeros_like(sample)), least, sample);
   return mul(t, div(random_gamma_grad(in[1], positive), positive));
 }
 

@@ -36,7 +36,8 @@ Value SplitIntoWindows(const Value& x, int64_t dim, const SlidingWindow& v) {
   for (int64_t i = 0; i + 1 < x.rank(); ++i) d.offset_dims.push_back(i < dim ? i : i + 2);
   Shape slice_sizes(x.shape().begin(), x.shape().end());
   slice_sizes[static_cast<size_t>(dim)] = 1;
-  return gather(x, add(counted(0, v.window_dilation), counted(1, v.stride)), d, slice_sizes, "promise_in_bounds");
+  const Value first = counted(1, v.stride), index = add(counted(0, v.window_dilation), first);
+  return gather(x, index, d, slice_sizes, "promise_in_bounds");
 }
 // Rows of the elements at one position of every window, from the last `windows.size()` dimensions of x; `fill`, a
 // scalar, stands for missing elements. Other dimensions come after that of the rows.
@@ -95,8 +96,8 @@ void JvpRule(const Eqn& e, Jvp& a) {
     for (uint32_t i = n; i < 2 * n; ++i) out.push_back(broadcast(in[i], e.out().shape()));
     return out;
   };
-  JvpByTree(e, a, MaskedComputation(e), arranged,
-            ElementMask(e, a.primals[0].builder, e.in(0).shape(), e.out().shape()));
+  const Values mask = ElementMask(e, a.primals[0].builder, e.in(0).shape(), e.out().shape());
+  JvpByTree(e, a, MaskedComputation(e), arranged, mask);
 }
 
 // ---- batch ----

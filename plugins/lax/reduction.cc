@@ -39,7 +39,8 @@ Value SumCt(const Eqn& e, const Value& ct) { return Spread(e, ct); }
 Value ExtremumTangent(const Eqn& e, const Value& t, std::span<const Value> in, const Value& out) {
   const Dims axes = e.ints("axes");
   const Value chosen = convert_element_type(eq(in[0], Spread(e, out)), t.dtype());
-  return div(reduce_sum(mul(t, chosen), axes), reduce_sum(chosen, axes));
+  const Value count = reduce_sum(chosen, axes);
+  return div(reduce_sum(mul(t, chosen), axes), count);
 }
 
 // One value and its tangent for each element of the leading dimension.
@@ -62,7 +63,8 @@ Pair ProductTree(Pair p) {
     const int64_t n = p.x.dim(0), half = (n + 1) / 2;
     const Pair a{Rows(p.x, 0, half, half, 1), Rows(p.t, 0, half, half, 0)};
     const Pair b{Rows(p.x, half, n, half, 1), Rows(p.t, half, n, half, 0)};
-    p = {mul(a.x, b.x), add(mul(a.t, b.x), mul(a.x, b.t))};
+    const Value x = mul(a.x, b.x), of_b = mul(a.x, b.t);
+    p = {x, add(mul(a.t, b.x), of_b)};
   }
   return p;
 }

@@ -41,7 +41,8 @@ Scalar Factor(const Work& w, const Arguments& in) {
   const Variable y = w.New(0.0);
   const auto one_small = [&] {
     const Scalar log_rest = Select(x < 0.5, scalar::Log1p(-x), scalar::Log(rest));
-    y = scalar::Exp(a * scalar::Log(x) + b * log_rest - LogBeta(w, a, b));
+    const Scalar log_beta = LogBeta(w, a, b);
+    y = scalar::Exp(a * scalar::Log(x) + b * log_rest - log_beta);
   };
   const auto both_large = [&] {
     const Scalar sum = a + b, shift = x * b - rest * a;
@@ -84,7 +85,7 @@ Scalar Betainc(const Work& w, std::span<const Scalar> in) {
   const Scalar a = in[0], b = in[1], x = in[2], rest = 1.0 - x;
   const Scalar direct = x < (a + 1.0) / (a + b + 2.0);
   const Arguments side = {Select(direct, a, b), Select(direct, b, a), Select(direct, x, rest), Select(direct, rest, x)};
-  const Scalar part = Factor(w, side) * Fraction(w, side);
+  const Scalar fraction = Fraction(w, side), part = Factor(w, side) * fraction;
   // All weight is at 0, or all at 1.
   const Scalar left = (a == 0.0) | (b == kInfinity), right = (b == 0.0) | (a == kInfinity);
   Scalar y = Select(direct, part, 1.0 - part);
@@ -96,8 +97,9 @@ Scalar Betainc(const Work& w, std::span<const Scalar> in) {
 
 Value ByArgument(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   const Value &a = in[0], &b = in[1], &x = in[2];
-  const Value beta = sub(add(lgamma(a), lgamma(b)), lgamma(add(a, b)));
-  const Value logs = add(mul(sub(b, 1.0), log1p(neg(x))), mul(sub(a, 1.0), log(x)));
+  const Value of_sum = lgamma(add(a, b)), of_b = lgamma(b), beta = sub(add(lgamma(a), of_b), of_sum);
+  const Value log_x = log(x), by_x = mul(sub(a, 1.0), log_x);
+  const Value log_rest = log1p(neg(x)), logs = add(mul(sub(b, 1.0), log_rest), by_x);
   return mul(exp(sub(logs, beta)), t);
 }
 

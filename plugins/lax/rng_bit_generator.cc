@@ -64,7 +64,6 @@ int64_t CountsOf(const Eqn& e) {
 
 Scalar Low(Scalar v) { return Convert(v, DType::kU32); }
 Scalar High(Scalar v) { return Convert(ShiftRightLogical(v, Like(v, 32)), DType::kU32); }
-Scalar Joined(Scalar low, Scalar high) { return Convert(low, DType::kU64) | (Convert(high, DType::kU64) << 32); }
 
 struct State {
   Scalar key, counter;  // u64
@@ -77,7 +76,8 @@ State Load(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
     return k.Operand(0).Load(from);
   };
   if (e.in(0).dtype() == DType::kU64) return {word(0), word(1)};
-  return {Joined(word(0), word(1)), Joined(word(2), word(3))};
+  const Scalar second = word(1), key = Joined(word(0), second), fourth = word(3);
+  return {key, Joined(word(2), fourth)};
 }
 
 // ---- Philox, ten rounds ----
@@ -99,12 +99,15 @@ Scalar PhiloxBits(const Eqn& e, const State& s, Scalar n) {
   const int64_t numbers = IsWide(e) ? 2 : 4;
   const Scalar count = s.counter + Convert(n / numbers, DType::kU64), position = n % numbers;
   const Scalar upper = s.key + Convert(count < s.counter, DType::kU64);
-  const Four words = Philox({{Low(count), High(count), Low(upper), High(upper)}}, Low(s.key), High(s.key));
+  const Scalar k1 = High(s.key), k0 = Low(s.key);
+  const Four words = Philox({{Low(count), High(count), Low(upper), High(upper)}}, k0, k1);
   if (IsWide(e)) {
-    return Select(position == 0, Joined(words.word[0], words.word[1]), Joined(words.word[2], words.word[3]));
+    const Scalar later = Joined(words.word[2], words.word[3]), earlier = Joined(words.word[0], words.word[1]);
+    return Select(position == 0, earlier, later);
   }
   const Scalar first = Select(position == 0, words.word[0], words.word[1]);
-  return Select(position < 2, first, Select(position == 2, words.word[2], words.word[3]));
+  const Scalar last = Select(position == 2, words.word[2], words.word[3]);
+  return Select(position < 2, first, last);
 }
 
 // The number of a position in an array of this shape.
@@ -124,7 +127,8 @@ Scalar ThreefryBits(KernelBuilder& k, const Eqn& e, const State& s, std::span<co
     position[d] = position[d] / 2;
   }
   const Scalar count = s.counter + Convert(NumberOf(k, shape, position), DType::kU64);
-  const auto [first, second] = Threefry(Low(s.key), High(s.key), Low(count), High(count));
+  const Scalar x1 = High(count), x0 = Low(count), k1 = High(s.key);
+  const auto [first, second] = Threefry(Low(s.key), k1, x0, x1);
   return IsWide(e) ? Joined(first, second) : Select(which == 0, first, second);
 }
 
@@ -132,8 +136,12 @@ Scalar NextKey(KernelBuilder& k, const Eqn& e, std::span<const Scalar> at) {
   const State s = Load(k, e, at.first(at.size() - 1));
   const Scalar word = at.back(), counter = s.counter + Like(s.counter, CountsOf(e));
   if (e.in(0).dtype() == DType::kU64) return Select(word == 0, s.key, counter);
-  const Scalar of_key = Select(word == 0, Low(s.key), High(s.key));
-  return Select(word < 2, of_key, Select(word == 2, Low(counter), High(counter)));
+  const auto half = [&](int64_t low_word, Scalar v) {
+    const Scalar high = High(v), low = Low(v);
+    return Select(word == low_word, low, high);
+  };
+  const Scalar of_key = half(0, s.key), of_counter = half(2, counter);
+  return Select(word < 2, of_key, of_counter);
 }
 Scalar FromIndex(KernelBuilder& k, const Eqn& e, uint32_t result, std::span<const Scalar> at) {
   if (result == 0) return NextKey(k, e, at);

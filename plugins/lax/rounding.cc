@@ -54,7 +54,8 @@ Scalar ClampExponent(Scalar bits, const FloatInfo& from, int64_t exponent_bits) 
   const uint64_t infinity = ((uint64_t{1} << from.exponent_bits) - 1) << mantissa;
   const Scalar sign = bits & Bits(bits, uint64_t{1} << (mantissa + from.exponent_bits));
   const Scalar exponent = bits & Bits(bits, infinity);
-  const Scalar upper = Select(exponent > Bits(bits, (bias + range) << mantissa), sign | Bits(bits, infinity), bits);
+  const Scalar infinite = sign | Bits(bits, infinity);
+  const Scalar upper = Select(exponent > Bits(bits, (bias + range) << mantissa), infinite, bits);
   return Select(exponent <= Bits(bits, (bias - range) << mantissa), sign, upper);
 }
 Scalar Reduced(const Eqn& e, Scalar x) {
@@ -67,7 +68,8 @@ Scalar Reduced(const Eqn& e, Scalar x) {
     bits = RoundMantissa(bits, from.mantissa_bits - kept);
   }
   if (exponent_bits < from.exponent_bits) bits = ClampExponent(bits, from, exponent_bits);
-  return Select(x != x, x, Bitcast(bits, x.dtype()));
+  const Scalar rounded = Bitcast(bits, x.dtype());
+  return Select(x != x, x, rounded);
 }
 Scalar PrecisionScalar(KernelBuilder&, const Eqn& e, std::span<const Scalar> in) {
   const DType dtype = in[0].dtype();

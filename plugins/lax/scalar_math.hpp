@@ -39,12 +39,14 @@ inline Scalar Bend(Scalar x) {
   static constexpr double kAtanh[] = {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
                                       1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
   const Scalar w = 1.0 / (x + 2.0), t = x * w;
-  return w - 2.0 * (x * w * w * w) * Polynomial(kAtanh, t * t);
+  const Scalar series = Polynomial(kAtanh, t * t);
+  return w - 2.0 * (x * w * w * w) * series;
 }
 // x - log(y) with y = 1 + x, without cancellation for small x; y is given because next to 0 it has more digits.
 inline Scalar LessItsLog(Scalar x, Scalar y) {
   const Scalar is_small = Abs(x) < kNear, near = Select(is_small, x, Like(x, 0.0));
-  return Select(is_small, x * x * Bend(near), x - Log(y));
+  const Scalar far_result = x - Log(y), bend = Bend(near), near_result = x * x * bend;
+  return Select(is_small, near_result, far_result);
 }
 // The logarithm of gamma(a) / (sqrt(2 pi / a) (a / e)^a), for a of kStirling and more (DLMF 5.11.1).
 inline constexpr double kStirling = 10;

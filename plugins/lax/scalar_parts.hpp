@@ -10,16 +10,32 @@ inline Scalar RealPart(Scalar z) { return IsComplex(z) ? Real(z) : z; }
 inline Scalar Conj(Scalar z) { return IsComplex(z) ? Complex(Real(z), -Imag(z)) : z; }
 // The real number `r` as one of the dtype of `like`.
 inline Scalar AsKind(Scalar like, Scalar r) { return IsComplex(like) ? Complex(r, Like(r, 0)) : r; }
-inline Scalar TimesReal(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) * r, Imag(z) * r) : z * r; }
-inline Scalar OverReal(Scalar z, Scalar r) { return IsComplex(z) ? Complex(Real(z) / r, Imag(z) / r) : z / r; }
+inline Scalar TimesReal(Scalar z, Scalar r) {
+  if (!IsComplex(z)) return z * r;
+  const Scalar im = Imag(z) * r;
+  return Complex(Real(z) * r, im);
+}
+inline Scalar OverReal(Scalar z, Scalar r) {
+  if (!IsComplex(z)) return z / r;
+  const Scalar im = Imag(z) / r;
+  return Complex(Real(z) / r, im);
+}
 inline Scalar Magnitude(Scalar r) { return Apply(RICCI_S_ABS, {r}); }
 inline Scalar SquareRoot(Scalar r) { return Apply(RICCI_S_SQRT, {r}); }
 // |z|^2
 inline Scalar SquaredMagnitude(Scalar z) { return IsComplex(z) ? Real(z) * Real(z) + Imag(z) * Imag(z) : z * z; }
 // The larger part of z, without its sign.
-inline Scalar LargerPart(Scalar z) { return IsComplex(z) ? Max(Magnitude(Real(z)), Magnitude(Imag(z))) : Magnitude(z); }
+inline Scalar LargerPart(Scalar z) {
+  if (!IsComplex(z)) return Magnitude(z);
+  const Scalar im = Magnitude(Imag(z));
+  return Max(Magnitude(Real(z)), im);
+}
 // |re| + |im|, by which LAPACK compares complex numbers.
-inline Scalar SumOfParts(Scalar z) { return IsComplex(z) ? Magnitude(Real(z)) + Magnitude(Imag(z)) : Magnitude(z); }
+inline Scalar SumOfParts(Scalar z) {
+  if (!IsComplex(z)) return Magnitude(z);
+  const Scalar im = Magnitude(Imag(z));
+  return Magnitude(Real(z)) + im;
+}
 
 // The layout of a real floating dtype.
 struct FloatBits {

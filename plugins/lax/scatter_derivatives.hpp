@@ -128,7 +128,7 @@ inline void ScatterExtremumJvp(const Eqn& e, Jvp& a) {
   const Value share = div(1.0, add(winners, 1.0));
   const Value of_update = Where(succeeds, select(retained, share, div(1.0, winners)));
   const Value of_old = div(sub(Where(retained, share), 1.0), contenders);
-  const Value change = add(mul(WindowsAt(e, x, indices), of_old), mul(dy, of_update));
+  const Value updated = mul(dy, of_update), change = add(mul(WindowsAt(e, x, indices), of_old), updated);
   a.out_tangents[0] = ScatterLike(e, "scatter-add", x, indices, change);
 }
 

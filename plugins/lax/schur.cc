@@ -30,7 +30,7 @@ void OfMatrix(KernelBuilder& k, const Eqn& e, const Index& batch) {
     t.Store(i, j, Select(IsFinite(largest), v, Like(v, 0)));
   });
   const SchurForm form(k, e, n, dtype, t, HasVectors(e) ? &z : nullptr);
-  const Scalar good = IsFinite(largest) & form.Decompose();
+  const Scalar converged = form.Decompose(), good = IsFinite(largest) & converged;
   const KernelMatrix out(k.Result(0), batch);
   k.Loop(n, [&](Scalar i) {
     k.Loop(n, [&](Scalar j) { out.Store(i, j, OrNaN(good, TimesReal(t.Load(i, j), scale.inverse))); });

@@ -95,7 +95,9 @@ class SortedLine {
     const DType dtype = e_.in(i).dtype();
     if (i >= first_key_.size() || dtype == DType::kBool) return k_.Operand(i).Load(Position(at));
     const KernelArray* key = &keys_[first_key_[i]];
-    return IsComplex(dtype) ? Complex(key[0].Load({at}), key[1].Load({at})) : key->Load({at});
+    if (!IsComplex(dtype)) return key->Load({at});
+    const Scalar im = key[1].Load({at});
+    return Complex(key[0].Load({at}), im);
   }
   Index Position(Scalar j) const {
     Index out = at_;
@@ -104,20 +106,28 @@ class SortedLine {
   }
   ArrayType Indices(Dims shape) const { return e_.Type(DType::kI64, shape); }
 
+  // Keys as they are ordered: NaN comes last, and is equal to NaN.
+  static Scalar Less(Scalar a, Scalar b) {
+    if (!IsFloat(a.dtype())) return a < b;
+    const Scalar is_nan = b != b, before_nan = (a == a) & is_nan;
+    return (a < b) | before_nan;
+  }
+  static Scalar Equal(Scalar a, Scalar b) {
+    if (!IsFloat(a.dtype())) return a == b;
+    const Scalar is_nan = b != b, both_nan = (a != a) & is_nan;
+    return (a == b) | both_nan;
+  }
   // Whether element i comes before element j by their keys; equal elements do not.
   Scalar Before(Scalar i, Scalar j) const {
     if (n_words_ > 0) return BeforeByWords(i, j);
     Scalar out;
     for (size_t key = keys_.size(); key-- > 0;) {
-      const Scalar a = keys_[key].Load({i}), b = keys_[key].Load({j});
-      const bool is_float = IsFloat(a.dtype());
-      const Scalar less = is_float ? (a < b) | ((a == a) & (b != b)) : a < b;
+      const Scalar a = keys_[key].Load({i}), b = keys_[key].Load({j}), less = Less(a, b);
       if (out.id == 0) {
         out = less;
         continue;
       }
-      const Scalar equal = is_float ? (a == b) | ((a != a) & (b != b)) : a == b;
-      out = less | (equal & out);
+      out = less | (Equal(a, b) & out);
     }
     return out;
   }
@@ -128,11 +138,12 @@ class SortedLine {
     k_.While(
         [&] {
           const Scalar word = at.Load({});
-          return (word < n_words_ - 1) & (words_.Load({word, i}) == words_.Load({word, j}));
+          const Scalar of_j = words_.Load({word, j}), is_equal = words_.Load({word, i}) == of_j;
+          return (word < n_words_ - 1) & is_equal;
         },
         [&] { at.Store({}, at.Load({}) + 1); });
-    const Scalar word = at.Load({});
-    return words_.Load({word, i}) < words_.Load({word, j});
+    const Scalar word = at.Load({}), of_j = words_.Load({word, j});
+    return words_.Load({word, i}) < of_j;
   }
   // Element `from` of the line goes to position `to` of the results.
   void Write(Scalar to, Scalar from) const {
@@ -143,7 +154,8 @@ class SortedLine {
   void ByCounting() const {
     k_.Loop(n_, [&](Scalar i) {
       const Scalar position = k_.Reduce(RICCI_S_ADD, n_, [&](Scalar j) {
-        const Scalar before = Before(j, i) | ((j < i) & !Before(i, j));
+        const Scalar not_after = !Before(i, j), first_of_equal = (j < i) & not_after;
+        const Scalar before = Before(j, i) | first_of_equal;
         return Convert(before, DType::kI64);
       });
       Write(position, i);
@@ -160,8 +172,8 @@ class SortedLine {
     k_.While([&] { return width.Load({}) < n_; },
              [&] {
                const Scalar w = width.Load({}), from = source.Load({});
-               k_.Loop(k_.At(0), (n_ + 2 * w - 1) / (2 * w),
-                       [&](Scalar pair) { Merge(orders, from, pair * 2 * w, w); });
+               const Scalar of_pair = 2 * w, pairs = (n_ + 2 * w - 1) / of_pair;
+               k_.Loop(k_.At(0), pairs, [&](Scalar pair) { Merge(orders, from, pair * 2 * w, w); });
                source.Store({}, 1 - from);
                width.Store({}, 2 * w);
              });
@@ -176,8 +188,10 @@ class SortedLine {
     k_.Loop(lo, hi, [&](Scalar to) {
       const Scalar l = left.Load({}), r = right.Load({});
       const Scalar of_left = orders.Load({from, Min(l, last)}), of_right = orders.Load({from, Min(r, last)});
-      const Scalar take_right = (l >= mid) | ((r < hi) & Before(of_right, of_left));
-      orders.Store({1 - from, to}, Select(take_right, of_right, of_left));
+      const Scalar is_before = Before(of_right, of_left), is_less = (r < hi) & is_before;
+      const Scalar take_right = (l >= mid) | is_less;
+      const Scalar next = Select(take_right, of_right, of_left);
+      orders.Store({1 - from, to}, next);
       const Scalar one = Convert(take_right, DType::kI64);
       left.Store({}, l + (1 - one));
       right.Store({}, r + one);
@@ -190,8 +204,9 @@ class SortedLine {
     if (IsFloat(v.dtype())) {
       const uint64_t sign = uint64_t{1} << (wide ? 63 : 31);
       const Scalar x = Convert(v, wide ? DType::kF64 : DType::kF32), bits = Bitcast(x, word);
-      const Scalar below_zero = bits >= Like(bits, sign), flipped = Select(below_zero, !bits, bits | Like(bits, sign));
-      return Select(x == x, Select(x == 0.0, Like(bits, sign), flipped), !Like(bits, 0));
+      const Scalar below_zero = bits >= Like(bits, sign), raised = bits | Like(bits, sign);
+      const Scalar flipped = Select(below_zero, !bits, raised), ordered = Select(x == 0.0, Like(bits, sign), flipped);
+      return Select(x == x, ordered, !Like(bits, 0));
     }
     if (!In(v.dtype(), kSigned)) return Convert(v, word);
     const Scalar bits = Bitcast(Convert(v, wide ? DType::kI64 : DType::kI32), word);

@@ -16,7 +16,10 @@ inline Scalar ClampedIndex(Scalar v, int64_t last) {
   return Min(Max(wide, Like(wide, 0)), Like(wide, last));
 }
 // Whether `wide`, an i64, is in [0, last].
-inline Scalar IsInRange(Scalar wide, int64_t last) { return (wide >= 0) & (wide <= last); }
+inline Scalar IsInRange(Scalar wide, int64_t last) {
+  const Scalar is_below = wide <= last;
+  return (wide >= 0) & is_below;
+}
 
 // The elements of an integer constant; empty for any other value, and for one number that stands for more than
 // RICCI_MAX_RANK of them: such a list may be as long as a type allows. What a u64 holds beyond i64 becomes the greatest

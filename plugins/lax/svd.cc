@@ -65,12 +65,13 @@ void JvpRule(const Eqn& e, Jvp& a) {
   a.out_tangents[0] = Diagonal(RealPart(p));
   if (!HasVectors(e)) return;
   const Value parts = RealPart(p), sj = AcrossRows(f.s, parts), si = AcrossColumns(f.s, parts);
-  const Value one = InDType(eq(RowNumbers(parts), ColumnNumbers(parts)), parts.dtype());
+  const Value one = InDType(OnDiagonal(parts), parts.dtype());
   const auto number = [&](const Value& x) { return InDType(x, p.dtype()); };
-  const Value gaps = number(InverseOrZero(mul(add(sj, si), sub(sj, si)), one));
+  const Value distance = sub(sj, si), gaps = number(InverseOrZero(mul(add(sj, si), distance), one));
   const Value by_s = mul(number(sj), p), s_by = mul(number(si), p);
   const Value zeros = InDType(eq(f.s, zeros_like(f.s)), f.s.dtype());
-  const Value turn = mul(mul(sub(p, Adjoint(p)), 0.5), number(mul(one, AcrossRows(InverseOrZero(f.s, zeros), parts))));
+  const Value inverse = number(mul(one, AcrossRows(InverseOrZero(f.s, zeros), parts)));
+  const Value turn = mul(mul(sub(p, Adjoint(p)), 0.5), inverse);
   Value du = MatrixProduct(f.u, add(mul(gaps, add(by_s, Adjoint(by_s))), turn));
   Value dv = MatrixProduct(v, mul(gaps, add(s_by, Adjoint(s_by))));
   if (m > n) du = add(du, Outside(MatrixProduct(da, v), f.u, f.s));
@@ -104,7 +105,7 @@ class Matrix {
                                : LargestPart(k_, count_, length_, [&](Scalar i, Scalar j) { return Element(i, j); });
     const PowerOfTwo scale = ScaleFor(largest);
     Begin(scale.value, IsFinite(largest));
-    const Scalar good = IsFinite(largest) & Iterate();
+    const Scalar converged = Iterate(), good = IsFinite(largest) & converged;
     Sort();
     if (HasVectors(e_)) Normalise();
     Store(good, scale.inverse);

@@ -30,7 +30,8 @@ Value BySecond(const Eqn& e, const Value& t, std::span<const Value>, const Value
 Value SecondCt(const Eqn& e, const Value& ct, std::span<const Value>) { return mul(ct, BetaOf(e)); }
 
 Values AsParts(const Eqn& e, std::span<const Value> in) {
-  return {add(mul(MatrixProduct(in[0], MatrixTranspose(in[0])), AlphaOf(e)), mul(in[1], BetaOf(e)))};
+  const Value rest = mul(in[1], BetaOf(e));
+  return {add(mul(MatrixProduct(in[0], MatrixTranspose(in[0])), AlphaOf(e)), rest)};
 }
 
 // Sums over parts of the columns of a add up, but to that c must be added once.

@@ -7,7 +7,10 @@
 
 namespace ricci { inline namespace v0 { namespace lax {
 
-inline Scalar RotateLeft(Scalar x, int64_t bits) { return (x << bits) | ShiftRightLogical(x, Like(x, 32 - bits)); }
+inline Scalar RotateLeft(Scalar x, int64_t bits) {
+  const Scalar wrapped = ShiftRightLogical(x, Like(x, 32 - bits));
+  return (x << bits) | wrapped;
+}
 
 // Two random words from a key (k0, k1) and a counter (x0, x1), all u32.
 inline std::pair<Scalar, Scalar> Threefry(Scalar k0, Scalar k1, Scalar x0, Scalar x1) {
@@ -27,9 +30,12 @@ inline std::pair<Scalar, Scalar> Threefry(Scalar k0, Scalar k1, Scalar x0, Scala
 }
 
 // ---- keys: the bits of a key hold its two words as u32 in memory order, the first in the low half ----
-inline Scalar MakeKey(Scalar k0, Scalar k1) {
-  return Bitcast(Convert(k0, DType::kU64) | (Convert(k1, DType::kU64) << 32), DType::kKey);
+// The u64 of two words.
+inline Scalar Joined(Scalar low, Scalar high) {
+  const Scalar upper = Convert(high, DType::kU64) << 32;
+  return Convert(low, DType::kU64) | upper;
 }
+inline Scalar MakeKey(Scalar k0, Scalar k1) { return Bitcast(Joined(k0, k1), DType::kKey); }
 inline std::pair<Scalar, Scalar> WordsOf(Scalar key) {
   const Scalar bits = Bitcast(key, DType::kU64);
   return {Convert(bits, DType::kU32), Convert(ShiftRightLogical(bits, Like(bits, 32)), DType::kU32)};
@@ -47,7 +53,10 @@ inline std::pair<Scalar, Scalar> ThreefryAt(KernelBuilder& k, Scalar key, Dims s
 // Random bits of an unsigned dtype from two words.
 inline Scalar BitsOfWords(std::pair<Scalar, Scalar> words, DType dtype) {
   const auto [high, low] = words;
-  if (dtype == DType::kU64) return (Convert(high, dtype) << 32) | Convert(low, dtype);
+  if (dtype == DType::kU64) {
+    const Scalar lower = Convert(low, dtype);
+    return (Convert(high, dtype) << 32) | lower;
+  }
   return Convert(high ^ low, dtype);
 }
 

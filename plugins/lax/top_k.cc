@@ -59,7 +59,8 @@ Value DescendingKey(const Value& x) {
   if (In(x.dtype(), kTinyFloats)) return DescendingKey(convert_element_type(x, DType::kF32));
   const Value bits = bitcast_convert_type(x, SignedOfWidth(BitsOf(x.dtype())));
   const Value all = full_like(bits, INT64_MAX >> (64 - BitsOf(x.dtype())));
-  return bitwise_not(select(lt(bits, zeros_like(bits)), bitwise_xor(bits, all), bits));
+  const Value turned = bitwise_xor(bits, all);
+  return bitwise_not(select(lt(bits, zeros_like(bits)), turned, bits));
 }
 
 // The first elements of the result by ascending `key`, and their indices.

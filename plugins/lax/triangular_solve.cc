@@ -135,7 +135,10 @@ class Line {
     k_.Loop(k_.At(1), k_.At(n_), [&](Scalar step) {
       const Scalar i = forward_ ? step : n_ - 1 - step;  // exact: a dimension
       const Scalar lo = forward_ ? k_.At(0) : i + 1, hi = forward_ ? i : k_.At(n_);
-      const Scalar sum = k_.Reduce(RICCI_S_ADD, lo, hi, [&](Scalar j) { return A(i, j) * Found(j); });
+      const Scalar sum = k_.Reduce(RICCI_S_ADD, lo, hi, [&](Scalar j) {
+        const Scalar found = Found(j);
+        return A(i, j) * found;
+      });
       Store(i, Divided(Right(i) - sum, i));
     });
   }

@@ -15,12 +15,16 @@ Value Atan(const Eqn&, const Value& t, std::span<const Value> in, const Value&) 
   return div(t, add(1.0, square(in[0])));
 }
 
-Value SquaredRadius(std::span<const Value> in) { return add(square(in[0]), square(in[1])); }
+Value SquaredRadius(std::span<const Value> in) {
+  const Value x_squared = square(in[1]);
+  return add(square(in[0]), x_squared);
+}
 Value Atan2First(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
   return mul(t, div(in[1], SquaredRadius(in)));
 }
 Value Atan2Second(const Eqn&, const Value& t, std::span<const Value> in, const Value&) {
-  return mul(t, div(neg(in[0]), SquaredRadius(in)));
+  const Value squared_radius = SquaredRadius(in);
+  return mul(t, div(neg(in[0]), squared_radius));
 }
 
 constexpr Row kRows[] = {

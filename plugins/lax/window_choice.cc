@@ -82,7 +82,8 @@ void GatherLoops(KernelBuilder& k, const Eqn& e) {
     const KernelArray best = k.Local(scalar), chosen = k.Local(scalar);
     chosen.Store({}, zero);
     Choose(k, e, windows, to, best, [&](const Index& at, Scalar take) {
-      chosen.Store({}, Select(take, k.Operand(0).Load(at), chosen.Load({})));
+      const Scalar before = chosen.Load({}), here = k.Operand(0).Load(at);
+      chosen.Store({}, Select(take, here, before));
     });
     k.Result().Store(to, chosen.Load({}));
   });
@@ -130,7 +131,8 @@ class Scatter {
     k_.If(found.Load({}), [&] {
       Index at = to;
       for (int64_t i : spanned_) at[static_cast<size_t>(i)] = position.Load({k_.At(i)});
-      k_.Result().Store(at, k_.Result().Load(at) + k_.Operand(0).Load(to));
+      const Scalar source = k_.Operand(0).Load(to);
+      k_.Result().Store(at, k_.Result().Load(at) + source);
     });
   }
 

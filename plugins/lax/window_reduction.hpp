@@ -99,7 +99,8 @@ class InWindow {
   void AddOfArray(KernelBuilder&, const SlidingWindow& v, Scalar to, Scalar element) {
     const Scalar p = element * v.base_dilation + v.low - to * v.stride;  // exact: positions in the padded array
     at.push_back(element);
-    Require((p >= 0) & (p < v.reach()));
+    const Scalar is_below = p < v.reach();
+    Require((p >= 0) & is_below);
     if (v.window_dilation > 1) Require(p % v.window_dilation == 0);
   }
 };

@@ -38,12 +38,14 @@ Value Sum(const Value& x, const Value& q) {
   Value sum = pow(q, minus);
   for (int k = 1; k < kTerms; ++k) sum = add(sum, pow(add(q, k), minus));
   const Value a = add(q, kTerms), last = pow(a, minus);
-  sum = add(sum, add(div(mul(last, a), sub(x, 1.0)), mul(0.5, last)));
+  const Value half = mul(0.5, last), less = sub(x, 1.0), integral = div(mul(last, a), less);
+  sum = add(sum, add(integral, half));
   Value factor = div(mul(x, last), a);
   const Value square = mul(a, a);
   for (int j = 1; j <= static_cast<int>(std::size(kCorrections)); ++j) {
     sum = add(sum, mul(kCorrections[j - 1], factor));
-    factor = div(mul(factor, mul(add(x, 2 * j - 1), add(x, 2 * j))), square);
+    const Value even = add(x, 2 * j), pair = mul(add(x, 2 * j - 1), even);
+    factor = div(mul(factor, pair), square);
   }
   return sum;
 }
@@ -53,29 +55,32 @@ Value Zeta(const Value& x, const Value& q) {
   const Value negative = lt(q, zeros_like(q)), even = IsEven(x);
   const Value r = sub(q, round(q, /*rounding_method=*/1));
   // The terms at r and beside it come first: of an odd x two of them may be opposite, and dwarf all others.
-  const Value minus = neg(x), signed_one = select(even, ones_like(x), full_like(x, -1.0));
+  const Value minus = neg(x), minus_one = full_like(x, -1.0), signed_one = select(even, ones_like(x), minus_one);
   const Value left = mul(signed_one, pow(sub(1.0, r), minus)), right = pow(add(1.0, r), minus);
-  const Value nearest =
-      select(lt(r, zeros_like(r)), add(add(pow(r, minus), right), left), add(add(pow(r, minus), left), right));
+  const Value left_first = add(add(pow(r, minus), left), right), right_first = add(add(pow(r, minus), right), left);
+  const Value nearest = select(lt(r, zeros_like(r)), right_first, left_first);
   const Value side = Sum(x, select(negative, sub(1.0, q), q)), below = sub(Sum(x, sub(2.0, r)), side);
-  const Value around = add(add(nearest, Sum(x, add(2.0, r))), mul(signed_one, below));
+  const Value reflected = mul(signed_one, below), around = add(add(nearest, Sum(x, add(2.0, r))), reflected);
   Value sum = select(negative, Where(IsWhole(x), around), side);
   sum = Where(ge(x, ones_like(x)), sum);
   // At a pole of even order the sum is infinite; at one of odd order it has no sign.
-  const Value pole = bitwise_and(le(q, zeros_like(q)), IsWhole(q));
-  sum = select(pole, select(even, full_like(sum, kInfinity), full_like(sum, kNaN)), sum);
-  return select(Is(x, 1), full_like(sum, kInfinity), sum);
+  const Value whole = IsWhole(q), pole = bitwise_and(le(q, zeros_like(q)), whole), none = full_like(sum, kNaN);
+  sum = select(pole, select(even, full_like(sum, kInfinity), none), sum);
+  const Value infinity = full_like(sum, kInfinity);
+  return select(Is(x, 1), infinity, sum);
 }
 
 Values ZetaDecompose(const Eqn& e, std::span<const Value> in) {
-  return {convert_element_type(Zeta(Wide(in[0]), Wide(in[1])), e.in(0).dtype())};
+  const Value q = Wide(in[1]);
+  return {convert_element_type(Zeta(Wide(in[0]), q), e.in(0).dtype())};
 }
 
 Values PolygammaDecompose(const Eqn& e, std::span<const Value> in) {
   const Value m = Wide(in[0]), x = Wide(in[1]), next = add(m, 1.0);
-  const Value size = mul(exp(lgamma(next)), Zeta(next, x));
-  const Value y = select(Is(m, 0), digamma(x), select(IsEven(m), neg(size), size));
-  const Value defined = bitwise_and(ge(m, zeros_like(m)), IsWhole(m));
+  const Value terms = Zeta(next, x), size = mul(exp(lgamma(next)), terms), opposite = neg(size);
+  const Value of_more = select(IsEven(m), opposite, size), of_none = digamma(x);
+  const Value y = select(Is(m, 0), of_none, of_more);
+  const Value whole = IsWhole(m), defined = bitwise_and(ge(m, zeros_like(m)), whole);
   return {convert_element_type(Where(defined, y), e.in(0).dtype())};
 }
 

@@ -29,7 +29,7 @@ inline Value AllowedByPosition(const AttentionForm& f, const BlockPosition& at, 
   ricci_builder* b = offset.builder;
   const int64_t shape[] = {t, s};
   const DType dtype = offset.dtype();
-  const Value row = lax::sub(lax::iota(b, dtype, shape, 0), lax::broadcast_in_dim(offset, shape, {}));
+  const Value first = lax::broadcast_in_dim(offset, shape, {}), row = lax::sub(lax::iota(b, dtype, shape, 0), first);
   const Value ahead = lax::sub(lax::iota(b, dtype, shape, 1), row);  // the position of the key from that of the query
   const auto at_most = [&](const Value& x, int64_t limit) { return lax::le(x, lax::full_like(x, limit)); };
   Value allowed;
@@ -194,7 +194,8 @@ class AttentionScan {
     const auto number = [&](int64_t n) { return lax::full_like(first, n); };
     if (r_.seen == r_.keys) return number(0);
     const int64_t ahead = Reach(f_).before + r_.first_key;  // exact: lengths of sequences
-    return lax::clamp(number(0), lax::sub(first, number(ahead)), number(r_.keys - r_.seen));
+    const Value last = number(r_.keys - r_.seen), wanted = lax::sub(first, number(ahead));
+    return lax::clamp(number(0), wanted, last);
   }
   // The keys that a block sees, from `start` on, along dimension `axis` of x, which has all keys or one for all.
   Value Seen(const Value& x, const Value& start, int64_t axis) const {
@@ -209,7 +210,8 @@ class AttentionScan {
   Value Positions() const {
     const int64_t shape[] = {r_.blocks};
     const Value number = lax::iota(e_.builder(), DType::kI64, shape, 0);
-    return lax::add(lax::mul(number, lax::full_like(number, r_.size)), lax::full_like(number, r_.from));
+    const Value first = lax::full_like(number, r_.from);
+    return lax::add(lax::mul(number, lax::full_like(number, r_.size)), first);
   }
   std::vector<ricci_type> TripTypes() const {
     std::vector<ricci_type> types;
@@ -225,7 +227,8 @@ class AttentionScan {
     Values extras;
     for (bool by_query : by_query_) extras.push_back(Seen(in[by_query ? slice_at++ : const_at++], start, 3));
     const Value words = f_.has_dropout ? in[consts_.size() - 1] : Value();
-    return Attend(f_, at, in[consts_.size() + 1], Seen(in[0], start, 1), Seen(in[1], start, 1), extras, words);
+    const Value values = Seen(in[1], start, 1), keys = Seen(in[0], start, 1);
+    return Attend(f_, at, in[consts_.size() + 1], keys, values, extras, words);
   }
 
   const Eqn& e_;

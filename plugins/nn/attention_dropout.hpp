@@ -34,11 +34,12 @@ inline Value PositionNumbers(const AttentionForm& f, const BlockPosition& at, Di
     return lax::broadcast_in_dim(lax::convert_element_type(first, DType::kU64), dims, {});
   };
   const Value element = number(rows, 0), of_key = lax::rem(element, lax::full_like(element, f.b / f.keys));
-  const Value head = next(number(rows, 1), f.g, number(rows, 3));
-  const Value query = lax::add(number(rows, 2), from(at.query, rows));
+  const Value in_group = number(rows, 3), head = next(number(rows, 1), f.g, in_group);
+  const Value first = from(at.query, rows), query = lax::add(number(rows, 2), first);
   const Value row = next(next(of_key, f.n, head), f.t, query);
   const int64_t by_row[] = {0, 1, 2, 3};
-  return next(lax::broadcast_in_dim(row, shape, by_row), f.s, lax::add(number(shape, 4), from(at.key, shape)));
+  const Value first_key = from(at.key, shape), key = lax::add(number(shape, 4), first_key);
+  return next(lax::broadcast_in_dim(row, shape, by_row), f.s, key);
 }
 
 // Which probabilities [B,K,t,G,s] of a block stay: those whose number of 23 random bits is below that of 1 - rate.
@@ -50,16 +51,18 @@ inline Value Kept(const AttentionForm& f, const Value& words, const BlockPositio
   };
   const auto low_half = [](const Value& x) { return lax::convert_element_type(x, DType::kU32); };
   const Value high = lax::shift_right_logical(position, lax::full_like(position, 32));
-  const Values random = lax::threefry2x32(word(0), word(1), low_half(high), low_half(position));
+  const Value low_count = low_half(position), high_count = low_half(high), second_word = word(1);
+  const Values random = lax::threefry2x32(word(0), second_word, high_count, low_count);
   const Value bits = lax::bitwise_xor(random[0], random[1]);
   const double stays = static_cast<float>(1 - f.dropout_rate);
   const auto limit = static_cast<int64_t>(std::ceil(std::ldexp(stays, 23)));  // exact: at most 2^23
-  return lax::lt(lax::shift_right_logical(bits, lax::full_like(bits, 9)), lax::full_like(bits, limit));
+  const Value bound = lax::full_like(bits, limit);
+  return lax::lt(lax::shift_right_logical(bits, lax::full_like(bits, 9)), bound);
 }
 
 inline Value Dropped(const AttentionForm& f, const Value& words, const BlockPosition& at, const Value& probabilities) {
-  const Value kept = Kept(f, words, at, probabilities.shape());
-  return lax::select(kept, lax::div(probabilities, 1 - f.dropout_rate), lax::zeros_like(probabilities));
+  const Value kept = Kept(f, words, at, probabilities.shape()), zero = lax::zeros_like(probabilities);
+  return lax::select(kept, lax::div(probabilities, 1 - f.dropout_rate), zero);
 }
 
 }}}  // namespace ricci::v0::nn

@@ -28,7 +28,8 @@ struct Quantized {
 
 // x between the two, NaN where it is NaN.
 inline Value Clipped(const Value& x, double least, double greatest) {
-  return lax::min(lax::max(x, lax::full_like(x, least)), lax::full_like(x, greatest));
+  const Value most = lax::full_like(x, greatest);
+  return lax::min(lax::max(x, lax::full_like(x, least)), most);
 }
 // The power of two that is not less than x, which is not negative, as f8e8m0fnu: by the exponent field of an f32. What
 // is below 2^-127 becomes that.
@@ -37,8 +38,10 @@ inline Value PowerOfTwoAbove(const Value& x) {
   const auto number = [&](int64_t v) { return lax::full_like(bits, v); };
   const Value exponent = lax::shift_right_logical(bits, number(23)),
               mantissa = lax::bitwise_and(bits, number(0x7fffff));
-  const Value is_lowest = lax::bitwise_and(lax::eq(exponent, number(0)), lax::le(mantissa, number(0x400000)));
-  const Value is_between = lax::bitwise_and(lax::gt(mantissa, number(0)), lax::ne(exponent, number(0xfe)));
+  const Value is_small = lax::le(mantissa, number(0x400000));
+  const Value is_lowest = lax::bitwise_and(lax::eq(exponent, number(0)), is_small);
+  const Value is_below_last = lax::ne(exponent, number(0xfe));
+  const Value is_between = lax::bitwise_and(lax::gt(mantissa, number(0)), is_below_last);
   const Value goes_up = lax::bitwise_and(is_between, lax::bitwise_not(is_lowest));
   const Value rounded = lax::add(exponent, lax::convert_element_type(goes_up, DType::kU32));
   return lax::bitcast_convert_type(lax::convert_element_type(rounded, DType::kU8), DType::kF8E8M0FNU);

@@ -40,7 +40,7 @@ Value InEverySlice(const Eqn& e, const Value& parameter) {
 Values LayerNorm(const Eqn& e, std::span<const Value> in) {
   const Value x = Widened(in[0]), centred = lax::sub(x, MeanAlong(x, e.ints("axes")));
   const Value y = Scaled(e, centred, MeanAlong(lax::square(centred), e.ints("axes")));
-  const Value out = lax::add(lax::mul(y, InEverySlice(e, in[1])), InEverySlice(e, in[2]));
+  const Value offset = InEverySlice(e, in[2]), out = lax::add(lax::mul(y, InEverySlice(e, in[1])), offset);
   return {lax::convert_element_type(out, e.in(0).dtype())};
 }
 Values RmsNorm(const Eqn& e, std::span<const Value> in) {
@@ -70,7 +70,8 @@ void BatchRule(const Eqn& e, Batch& a) {
   const Shape axes(e.ints("axes").begin(), e.ints("axes").end());
   a.out[0] = {e.Emit(in, {{"axes", x.is_batched() ? rules::Shifted(axes, x.dim) : axes}}), x.dim};
   if (only_x) return;
-  Value y = lax::mul(rules::BatchFirst(a.out[0], a.size), InItsSlices(e, a.in[1], a.size));
+  const Value scale = InItsSlices(e, a.in[1], a.size);
+  Value y = lax::mul(rules::BatchFirst(a.out[0], a.size), scale);
   if (a.in.size() > 2) y = lax::add(y, InItsSlices(e, a.in[2], a.size));
   a.out[0] = {y, 0};
 }

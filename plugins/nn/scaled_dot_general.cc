@@ -111,7 +111,8 @@ Value WithinRange(const BlockFormat& f, const Value& ct, const Value& x, const V
   const Value size = lax::abs(Widened(x));
   const Value elements = lax::mul(lax::convert_element_type(global, size.dtype()), InfoOf(f.elements).max);
   const Value bound = lax::broadcast(lax::mul(elements, InfoOf(f.scales).max), size.shape());
-  return lax::select(lax::le(size, bound), ct, lax::zeros_like(ct));
+  const Value zero = lax::zeros_like(ct);
+  return lax::select(lax::le(size, bound), ct, zero);
 }
 // From the operands and the cotangent of the result to the cotangents of the operands that are active.
 lax::OwnedProgram Backward(const Eqn& e, std::span<const uint32_t> active) {

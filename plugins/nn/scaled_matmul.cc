@@ -49,12 +49,13 @@ Value Scaled(const Value& x, const Value& scales, DType wide) {
   const int64_t blocks = scales.dim(2), size = blocks == 0 ? 1 : x.dim(2) / blocks;
   const int64_t split[] = {x.dim(0), x.dim(1), blocks, size}, kept[] = {0, 1, 2};
   const Value of_each = lax::broadcast_in_dim(lax::convert_element_type(scales, wide), split, kept);
-  return lax::mul(lax::convert_element_type(x, wide), lax::reshape(of_each, x.shape()));
+  const Value factors = lax::reshape(of_each, x.shape());
+  return lax::mul(lax::convert_element_type(x, wide), factors);
 }
 Values Decompose(const Eqn& e, std::span<const Value> in) {
   const DType wide = lax::SumDType(ResultDType(e));
   const lax::DotDims dims{{2}, {2}, {0}, {0}};
-  const Value product = lax::dot_general(Scaled(in[0], in[2], wide), Scaled(in[1], in[3], wide), dims);
+  const Value rhs = Scaled(in[1], in[3], wide), product = lax::dot_general(Scaled(in[0], in[2], wide), rhs, dims);
   return {lax::convert_element_type(product, ResultDType(e))};
 }
 constexpr Lowering kLowerings[] = {{.decompose = Decompose, .flags = RICCI_LOWERING_TRANSFORMABLE}};

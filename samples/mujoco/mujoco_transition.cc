@@ -83,8 +83,8 @@ Value Outer(const Eqn& e, std::span<const Value> rows, std::span<const Value> co
   row_dims.push_back(worlds);
   column_dims.push_back(worlds + 1);
   const ricci::Dims shape = e.in(0).shape();
-  return lax::mul(lax::broadcast_in_dim(lax::concatenate(rows, worlds), shape, row_dims),
-                  lax::broadcast_in_dim(lax::concatenate(columns, worlds), shape, column_dims));
+  const Value across = lax::broadcast_in_dim(lax::concatenate(columns, worlds), shape, column_dims);
+  return lax::mul(lax::broadcast_in_dim(lax::concatenate(rows, worlds), shape, row_dims), across);
 }
 void TransposeRule(const Eqn& e, ricci::Transpose& a) {
   Values cts;

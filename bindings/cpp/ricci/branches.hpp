@@ -41,9 +41,9 @@ template <typename... F, typename... T>
 template <typename True, typename False, typename... T>
 auto cond(const Operand& pred, const True& on_true, const False& on_false, const T&... operands) {
   const CallSite site = SiteOfTrees("cond", pred.at, ValueOf(pred), operands...);
+  const std::tuple<Traced<T>...> lifted{LiftTree(site, operands)...};
   return Choose(site, Branching::kCond, IndexOfPredicate(site, pred),
-                std::tuple<const False&, const True&>(on_false, on_true),
-                std::tuple<Traced<T>...>(LiftTree(site, operands)...));
+                std::tuple<const False&, const True&>(on_false, on_true), lifted);
 }
 // branches[index](operands...); the index is clamped to the branches there are. `branches` is a std::tuple of
 // callables.
@@ -51,9 +51,9 @@ template <typename... F, typename... T>
 auto switch_(const Operand& index, const std::tuple<F...>& branches, const T&... operands) {
   static_assert(sizeof...(F) > 0, "switch_ needs at least one branch");
   const CallSite site = SiteOfTrees("switch_", index.at, ValueOf(index), operands...);
+  const std::tuple<Traced<T>...> lifted{LiftTree(site, operands)...};
   return Choose(site, Branching::kSwitch, IndexOfBranch(site, index),
-                std::apply([](const F&... f) { return std::tuple<const F&...>(f...); }, branches),
-                std::tuple<Traced<T>...>(LiftTree(site, operands)...));
+                std::apply([](const F&... f) { return std::tuple<const F&...>(f...); }, branches), lifted);
 }
 
 }}  // namespace ricci::v0

@@ -34,7 +34,7 @@ struct LiftPair {
   auto operator()(const CallSite& inside, const T& out) const {
     static_assert(
         requires { out.first, out.second; }, "the body of scan must give std::pair(carry, output)");
-    return std::pair(LiftTree(inside, out.first), LiftTree(inside, out.second));
+    return std::pair{LiftTree(inside, out.first), LiftTree(inside, out.second)};
   }
 };
 // f(carry, x) gives {carry, y}. Returns {last carry, stacked ys}; x runs over the first dimension of the leaves of xs.

@@ -21,6 +21,12 @@ struct Parts {
   Val Negative(Val a) const;  // by its sign bit, -0 too
 };
 
+// `size` with the sign of `of`; -0 has that of 0.
+Val WithSign(const Parts& p, Val of, Val size);
+// Whether both parts are 0; whether one is infinite.
+Val IsZero(const Parts& p, Pair z);
+Val IsInfinite(const Parts& p, Pair z);
+
 Pair Add(const Parts& p, Pair x, Pair y);
 Pair Sub(const Parts& p, Pair x, Pair y);
 Pair Neg(const Parts& p, Pair z);

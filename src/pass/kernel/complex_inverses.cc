@@ -18,7 +18,6 @@ double Safe(const Parts& p) { return p.part == RICCI_F32 ? 0x1p60 : 0x1p508; }
 double Epsilon(const Parts& p) { return p.part == RICCI_F32 ? 0x1p-23 : 0x1p-52; }
 Val Magnitude(const Parts& p, Val a) { return p.Op(RICCI_S_ABS, a); }
 Val Root(const Parts& p, Val a) { return p.Op(RICCI_S_SQRT, a); }
-Val WithSign(const Parts& p, Val of, Val size) { return p.w.Select(p.Is(RICCI_S_LT, of, 0), p.Neg(size), size); }
 
 struct Arc {
   Val side;   // sqrt(a^2 - x^2)
@@ -31,12 +30,13 @@ Arc ArcOf(const Parts& p, Val re, Val im) {
   const Val r = Abs(p, {above, y}), s = Abs(p, {below, y}), a = p.Half(w.Add(r, s)), ax = w.Add(a, x);
   const Val far_part = w.Div(square, w.Add(r, above));  // r - (x + 1)
   const Val inner = p.Is(RICCI_S_LE, x, 1);
-  const Val inside = Root(p, w.Mul(p.Half(ax), w.Add(far_part, w.Sub(s, below))));
-  const Val slopes = w.Add(w.Div(ax, w.Add(r, above)), w.Div(ax, w.Add(s, below)));
+  const Val parts = w.Add(far_part, w.Sub(s, below)), inside = Root(p, w.Mul(p.Half(ax), parts));
+  const Val near_slope = w.Div(ax, w.Add(s, below)), slopes = w.Add(w.Div(ax, w.Add(r, above)), near_slope);
   const Val side = w.Select(inner, inside, w.Mul(y, Root(p, p.Half(slopes))));
   const Val left = p.Is(RICCI_S_LT, x, 1);
-  const Val near_part = w.Select(left, w.Div(square, w.Sub(s, below)), w.Add(s, below));  // s + (x - 1)
-  const Val excess = p.Half(w.Add(far_part, near_part));                                  // a - 1
+  const Val sum_part = w.Add(s, below);
+  const Val near_part = w.Select(left, w.Div(square, w.Sub(s, below)), sum_part);  // s + (x - 1)
+  const Val excess = p.Half(w.Add(far_part, near_part));                           // a - 1
   const Val sum = w.Add(excess, Root(p, w.Mul(excess, w.Add(a, one))));
   // Next to the real line, where y^2 may vanish.
   const Val flat = w.And(left, p.Op(RICCI_S_LT, y, w.Mul(p.Number(Epsilon(p)), w.Sub(one, x))));
@@ -75,11 +75,14 @@ Pair Atanh(const Parts& p, Pair z) {
   const Val x = Magnitude(p, z.re), y = Magnitude(p, z.im), one = p.Number(1);
   const Val h = Abs(p, {w.Sub(one, x), y}), whole = p.Op(RICCI_S_LOG1P, w.Div(w.Div(w.Mul(p.Number(4), x), h), h));
   const Val close = p.Half(p.Op(RICCI_S_LOG, w.Div(p.Number(2), h)));
-  const Val near = w.Select(p.Is(RICCI_S_LT, h, kNear), close, w.Mul(p.Number(0.25), whole));
+  const Val quarter_log = w.Mul(p.Number(0.25), whole);
+  const Val near = w.Select(p.Is(RICCI_S_LT, h, kNear), close, quarter_log);
   const Val large = w.Max(x, y), t = w.Div(w.Min(x, y), large), grow = p.MultiplyAdd(t, t, one);
-  const Val inverse = w.Select(p.Infinite(large), p.Number(0), w.Div(w.Div(w.Div(x, large), grow), large));
+  const Val quotient = w.Div(w.Div(w.Div(x, large), grow), large);
+  const Val inverse = w.Select(p.Infinite(large), p.Number(0), quotient);
   const Val far = p.Is(RICCI_S_GT, large, Safe(p));
-  const Val distance = p.MultiplyAdd(p.Neg(y), y, w.Mul(w.Sub(one, x), w.Add(one, x)));
+  const Val beyond = w.Add(one, x), across = w.Mul(w.Sub(one, x), beyond);
+  const Val distance = p.MultiplyAdd(p.Neg(y), y, across);
   const Val turn = p.Half(p.Op(RICCI_S_ATAN2, w.Mul(p.Number(2), z.im), distance));
   const Val quarter = WithSign(p, z.im, p.Number(std::numbers::pi / 2));
   return {WithSign(p, z.re, w.Select(far, inverse, near)), w.Select(far, quarter, turn)};
@@ -90,7 +93,7 @@ Pair Atan(const Parts& p, Pair z) {
   return {h.im, p.Neg(h.re)};
 }
 Pair Atan2(const Parts& p, Pair y, Pair x) {
-  const Pair radius = Sqrt(p, Add(p, Mul(p, x, x), Mul(p, y, y)));
+  const Pair y_squared = Mul(p, y, y), radius = Sqrt(p, Add(p, Mul(p, x, x), y_squared));
   const Pair turn = Log(p, Div(p, Add(p, x, {p.Neg(y.im), y.re}), radius));
   return {turn.im, p.Neg(turn.re)};
 }

@@ -42,8 +42,9 @@ Val Convert(ElementWriter& w, Val from, uint32_t dtype) {
   const uint32_t part = types::PartOf(dtype);
   const auto as_part = [&](Val v) { return w.Writer::Convert(v, part); };
   if (!types::IsComplex(dtype)) return as_part(w.PartsOf(from).re);
-  if (w.IsPair(from)) return w.Complex(as_part(w.PartsOf(from).re), as_part(w.PartsOf(from).im));
-  return w.Complex(as_part(from), w.Float(part, 0));
+  if (!w.IsPair(from)) return w.Complex(as_part(from), w.Float(part, 0));
+  const Val im = as_part(w.PartsOf(from).im);
+  return w.Complex(as_part(w.PartsOf(from).re), im);
 }
 
 Val Select(ElementWriter& w, std::span<const Val> in) {
