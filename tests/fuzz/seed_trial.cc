@@ -133,7 +133,13 @@ void AddGpu([[maybe_unused]] ricci_ctx* ctx, [[maybe_unused]] const GpuLibraries
   set("cuda.driver", gpu.driver);
   set("cuda.compiler", both ? gpu.driver : gpu.compiler);
   ricci::Check(ricci_context_add_plugin(ctx, ricci_plugin_query_cuda));
+  AddGpuCalls(ctx, gpu.driver, gpu.calls);
 #endif
+}
+
+GpuLibraries WithCalls(GpuLibraries gpu, uint64_t seed) {
+  gpu.calls = SomeGpuCalls(seed);
+  return gpu;
 }
 
 }  // namespace
@@ -176,7 +182,7 @@ Trial::Trial(uint64_t seed, const TrialOptions& options, Totals& totals)
       mode_(palette_.large && dice_.Chance(0.7) ? "lanes" : dice_.Pick(kModes)),
       small_code_(options.objects.empty() && Dice(seed ^ 0x736d616c).Chance(kSmallCode)),
       late_(options.gpu.empty() && options.objects.empty() ? SomeLateDevices(seed) : nullptr),
-      ctx_(MakeContext(mode_, small_code_, late_.get(), options.gpu)),
+      ctx_(MakeContext(mode_, small_code_, late_.get(), WithCalls(options.gpu, seed))),
       donate_(DonatedArguments(seed)),
       form_(SomeForm(seed)) {
   // In objects they are refused.

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fuzz/draft.h"
+#include "fuzz/gpu_calls.h"
 #include "fuzz/object_check.h"
 #include "fuzz/whole_program_laws.h"
 #include "support/late_backend.h"
@@ -14,6 +15,7 @@ namespace ricci::testing {
 // Of a GPU, which may be a simulated one: then one library is both.
 struct GpuLibraries {
   std::string driver, compiler;  // no compiler: that of the driver's library, or the plugin's choice
+  GpuCalls calls = GpuCalls::kNone;
   bool empty() const { return driver.empty(); }
 };
 
