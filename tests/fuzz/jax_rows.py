@@ -118,8 +118,6 @@ ROWS |= {name: scatter(f) for name, f in SCATTERS.items()}
 ROWS |= {
     'gather': gather,
     'scatter_apply': scatter(lax.scatter_apply),
-    'sort': lambda a, *xs: list(lax.sort(xs, dimension=a['dimension'], is_stable=a.get('is_stable', True),
-                                         num_keys=a['num_keys'])),
     'top_k': lambda a, x: list(lax.top_k(x, a['k'], axis=a['axis'])),
     'approx_top_k': lambda a, x: list(approx_top_k(**a)(x)),
 }

@@ -77,6 +77,14 @@ constexpr std::string_view kNames[] = {"int",
                                        "start",
                                        "alloca"};
 constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
+// An object for it runs here.
+bool IsHere(std::string_view processor) {
+  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (processor == "x86-64-v3") return has_v3;
+  return processor != "x86-64-v4" || (has_v3 && __builtin_cpu_supports("avx512f") &&
+                                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+}
 constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
 constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
                  kChecked = 0.15, kComplex = 0.12, kBinary = 0.5;
@@ -233,6 +241,7 @@ ObjectOptions SomeObjectOptions(uint64_t seed, std::string_view vmap) {
   o.wrt = dice.Chance(kSomeWrt) ? dice.Bits() : 0;
   o.batch = dice.Chance(kBatched) ? dice.Between(1, 5) : 0;
   o.processor = dice.Pick(kProcessors);
+  if (!IsHere(o.processor)) o.processor = "native";
   o.opt_level = static_cast<uint32_t>(dice.Between(1, 3));
   o.own_workspace = dice.Chance(kOwn);
   o.library = dice.Chance(kLibrary);

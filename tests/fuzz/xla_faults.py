@@ -114,6 +114,25 @@ def convolution(a, x, y):
     return lax.concatenate([one(*group) for group in zip(xs, jnp.split(y, len(xs), rhs[0]))], out[1])
 
 
+def order_of(x):
+    """Integers in the order of floats: zeros are equal, and NaNs, which come last."""
+    if not jnp.issubdtype(x.dtype, np.floating) or x.dtype.itemsize == 1:
+        return x
+    integer = np.dtype(f'i{x.dtype.itemsize}')
+    bits, largest = lax.bitcast_convert_type(x, integer), np.iinfo(integer).max
+    magnitude = bits & largest
+    number = jnp.where(bits < 0, -magnitude, magnitude)
+    return jnp.where(magnitude > lax.bitcast_convert_type(jnp.asarray(np.inf, x.dtype), integer), largest, number)
+
+
+def sort(a, *xs):
+    """Subnormal keys are equal to zeros."""
+    n = a['num_keys']
+    keys = [] if any(map(jnp.iscomplexobj, xs[:n])) else list(map(order_of, xs[:n]))
+    out = lax.sort([*keys, *xs], dimension=a['dimension'], is_stable=a.get('is_stable', True), num_keys=n)
+    return list(out[len(keys):])
+
+
 def dynamic_slice(a, x, *start):
     return lax.dynamic_slice(x, wide(start), a['slice_sizes'], allow_negative_indices=False)
 
@@ -142,7 +161,7 @@ def symmetric_product(a, x, c):
 ROWS = {
     'pow': pow_, 'sqrt': sqrt, 'select_n': select_n, 'atan': atan, 'atan2': atan2, 'atanh': atanh,
     'lgamma': in_f64(lax.lgamma), 'digamma': in_f64(lax.digamma),
-    'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
+    'sort': sort, 'dynamic_slice': dynamic_slice, 'dynamic_update_slice': dynamic_update_slice,
     'triangular_solve': triangular_solve, 'symmetric_product': symmetric_product, 'conv_general_dilated': convolution,
     'cummax': cumulative_extremum(lax.cummax), 'cummin': cumulative_extremum(lax.cummin),
     'reduce_max': extremum(lax.reduce_max), 'reduce_min': extremum(lax.reduce_min),

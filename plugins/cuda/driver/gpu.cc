@@ -99,7 +99,7 @@ Gpu::~Gpu() {
     const Current current(*this);
     conditions_->Clear();
     captures_->Clear();
-    for (void* p : pinned_) Note(driver().cuMemFreeHost(p));
+    pinned_.Clear([&](void* p) { Note(driver().cuMemFreeHost(p)); });
     if (own_stream_ != nullptr) Note(driver().cuStreamDestroy(own_stream_));
     pool_.Destroy();
   }
@@ -370,23 +370,13 @@ ricci_status* Gpu::Elapsed(const GpuEvent& begin, const GpuEvent& end, double& s
 }
 
 ricci_status* Gpu::TakePinned(void** out) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!pinned_.empty()) {
-      *out = pinned_.back();
-      pinned_.pop_back();
-      return nullptr;
-    }
-    pinned_.reserve(++n_pinned_);
-  }
-  const Current current(*this);
-  if (ricci_status* failed = current.Failure()) return failed;
-  return Check("cuMemHostAlloc", driver().cuMemHostAlloc(out, kPinnedBytes, 0));
+  return pinned_.Take(*out, [&](void*& made) {
+    const Current current(*this);
+    if (ricci_status* failed = current.Failure()) return failed;
+    return Check("cuMemHostAlloc", driver().cuMemHostAlloc(&made, kPinnedBytes, 0));
+  });
 }
 
-void Gpu::ReturnPinned(void* p) {
-  const std::lock_guard lock(mutex_);
-  pinned_.push_back(p);
-}
+void Gpu::ReturnPinned(void* p) { pinned_.Return(p); }
 
 }  // namespace ricci::cuda

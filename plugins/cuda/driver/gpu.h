@@ -25,6 +25,7 @@
 #include "cuda/driver/memory_pool.h"
 #include "cuda/driver/module_compiler.h"
 #include "cuda/driver/nvtx.h"
+#include "cuda/driver/reused.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -157,8 +158,7 @@ class Gpu {
   int processors_ = 1, most_shared_bytes_ = 0;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> allocated_;  // bytes by address
-  std::vector<void*> pinned_;                // not in use; with room for all there are
-  size_t n_pinned_ = 0;
+  Reused<void*> pinned_;
 };
 
 // Makes the device's context current, and the one before current again at the end: the host's is never changed. Where

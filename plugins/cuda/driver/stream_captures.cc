@@ -31,15 +31,17 @@ ricci_status* IsBroken(const Enqueued& what, const std::string& driver_says, ric
 
 ricci_status* StreamCaptures::Capture(const Enqueued& what, CuGraph& out) {
   CuStream stream = nullptr;
-  if (ricci_status* failed = TakeStream(stream)) return failed;
+  const auto made = [&](CuStream& s) {
+    return device_.Check("cuStreamCreate", device_.driver().cuStreamCreate(&s, kCuStreamNonBlocking));
+  };
+  if (ricci_status* failed = streams_.Take(stream, made)) return failed;
   ricci_status* failed = CaptureIn(stream, what, out);
   if (failed == nullptr) failed = FillIfEmpty(out);
-  if (failed == nullptr) return ReturnStream(stream), nullptr;
+  if (failed == nullptr) return streams_.Return(stream), nullptr;
   if (out != nullptr) device_.Note(device_.driver().cuGraphDestroy(out));
   out = nullptr;
   device_.Note(device_.driver().cuStreamDestroy(stream));  // whatever state it is in
-  const std::lock_guard lock(mutex_);
-  --n_made_;
+  streams_.Lose();
   return failed;
 }
 
@@ -78,34 +80,8 @@ ricci_status* StreamCaptures::FillIfEmpty(CuGraph graph) const {
   return device_.Check("cuGraphAddEmptyNode", d.cuGraphAddEmptyNode(&node, graph, nullptr, 0));
 }
 
-// ---- streams ----
-ricci_status* StreamCaptures::TakeStream(CuStream& out) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      out = free_.back();
-      free_.pop_back();
-      return nullptr;
-    }
-    free_.reserve(++n_made_);
-  }
-  const CuResult result = device_.driver().cuStreamCreate(&out, kCuStreamNonBlocking);
-  if (result != kCuSuccess) {
-    const std::lock_guard lock(mutex_);
-    --n_made_;
-  }
-  return device_.Check("cuStreamCreate", result);
-}
-
-void StreamCaptures::ReturnStream(CuStream stream) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(stream);
-}
-
 void StreamCaptures::Clear() {
-  for (const CuStream stream : free_) device_.Note(device_.driver().cuStreamDestroy(stream));
-  free_.clear();
-  n_made_ = 0;
+  streams_.Clear([&](CuStream stream) { device_.Note(device_.driver().cuStreamDestroy(stream)); });
 }
 
 }  // namespace ricci::cuda

@@ -7,11 +7,10 @@
 #ifndef RICCI_CUDA_STREAM_CAPTURES_H_
 #define RICCI_CUDA_STREAM_CAPTURES_H_
 #include <functional>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "cuda/driver/driver.h"
+#include "cuda/driver/reused.h"
 #include "ricci/api_table.h"
 
 namespace ricci::cuda {
@@ -34,16 +33,12 @@ class StreamCaptures {
   ricci_status* Capture(const Enqueued& what, CuGraph& out);
 
  private:
-  ricci_status* TakeStream(CuStream& out);
-  void ReturnStream(CuStream stream);
   ricci_status* CaptureIn(CuStream stream, const Enqueued& what, CuGraph& out) const;
   ricci_status* EnqueueIn(CuStream stream, const Enqueued& what) const;
   ricci_status* FillIfEmpty(CuGraph graph) const;
 
   const Gpu& device_;
-  std::mutex mutex_;
-  std::vector<CuStream> free_;  // with room for all
-  size_t n_made_ = 0;
+  Reused<CuStream> streams_;
 };
 
 }  // namespace ricci::cuda

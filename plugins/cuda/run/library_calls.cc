@@ -44,34 +44,16 @@ LibraryCalls::LibraryCalls(const Gpu& device, const ricci_plan& plan) : device_(
 }
 
 ricci_status* LibraryCalls::Take(char*& out) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      out = free_.back();
-      free_.pop_back();
-      return nullptr;
-    }
-    free_.reserve(++n_made_);
-  }
-  void* made = nullptr;
-  const CuResult result = device_.driver().cuMemHostAlloc(&made, block_bytes_, 0);
-  if (result != kCuSuccess) {
-    const std::lock_guard lock(mutex_);
-    --n_made_;
-  }
-  out = static_cast<char*>(made);
-  return device_.Check("cuMemHostAlloc", result);
-}
-
-void LibraryCalls::Return(char* block) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(block);
+  return blocks_.Take(out, [&](char*& made) {
+    void* block = nullptr;
+    const CuResult result = device_.driver().cuMemHostAlloc(&block, block_bytes_, 0);
+    made = static_cast<char*>(block);
+    return device_.Check("cuMemHostAlloc", result);
+  });
 }
 
 void LibraryCalls::Clear() {
-  for (char* block : free_) device_.Note(device_.driver().cuMemFreeHost(block));
-  free_.clear();
-  n_made_ = 0;
+  blocks_.Clear([&](char* block) { device_.Note(device_.driver().cuMemFreeHost(block)); });
 }
 
 // ---- calls ----

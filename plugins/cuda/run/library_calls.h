@@ -16,10 +16,10 @@
 // Not there yet: several tasks of a function of the host at once.
 #ifndef RICCI_CUDA_LIBRARY_CALLS_H_
 #define RICCI_CUDA_LIBRARY_CALLS_H_
-#include <mutex>
 #include <vector>
 
 #include "cuda/driver/gpu.h"
+#include "cuda/driver/reused.h"
 #include "cuda/run/plan_graph.h"
 
 namespace ricci::cuda {
@@ -36,15 +36,13 @@ class LibraryCalls {
   const ricci_plan& plan() const { return plan_; }
   // A block in which every call of the plan has room. The device's context is current.
   ricci_status* Take(char*& out);
-  void Return(char* block);
+  void Return(char* block) { blocks_.Return(block); }
 
  private:
   const Gpu& device_;
   const ricci_plan& plan_;
   uint64_t block_bytes_ = 0;
-  std::mutex mutex_;
-  std::vector<char*> free_;  // with room for all
-  size_t n_made_ = 0;
+  Reused<char*> blocks_;
 };
 
 // The calls of one run, which one thread makes.
