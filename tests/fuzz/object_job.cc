@@ -77,6 +77,10 @@ constexpr std::string_view kNames[] = {"int",
                                        "start",
                                        "alloca"};
 constexpr std::string_view kProcessors[] = {"native", "native", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", ""};
+constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
+constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
+                 kChecked = 0.15, kComplex = 0.12, kBinary = 0.5;
+
 // An object for it runs here.
 bool IsHere(std::string_view processor) {
   const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
@@ -85,9 +89,6 @@ bool IsHere(std::string_view processor) {
                                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
 }
-constexpr std::string_view kDerivatives[] = {"grad", "jvp", "hvp"};
-constexpr double kOddName = 0.12, kDerivative = 0.2, kBatched = 0.25, kOwn = 0.2, kLibrary = 0.2, kSomeWrt = 0.5,
-                 kChecked = 0.15, kComplex = 0.12, kBinary = 0.5;
 
 uint32_t Count(const auto& list) { return static_cast<uint32_t>(list.size()); }
 

@@ -18,7 +18,7 @@ std::string TextOf(const ricci_status* s) {
 
 // `returned`: by the function, or null; this takes it over.
 ricci_status* IsBroken(const Enqueued& what, const std::string& driver_says, ricci_status* returned) {
-  std::string text = what.name +
+  std::string text = std::string(what.name) +
                      ": its launch breaks RICCI_LIBRARY_ONLY_ENQUEUES: while its stream was captured it waited, "
                      "allocated, or left work in another stream (" +
                      driver_says + "); mend it, or register the library without that flag";

@@ -7,7 +7,7 @@
 #ifndef RICCI_CUDA_STREAM_CAPTURES_H_
 #define RICCI_CUDA_STREAM_CAPTURES_H_
 #include <functional>
-#include <string>
+#include <string_view>
 
 #include "cuda/driver/driver.h"
 #include "cuda/driver/reused.h"
@@ -18,7 +18,7 @@ namespace ricci::cuda {
 class Gpu;
 
 struct Enqueued {
-  std::string name;  // of the primitive, for people
+  std::string_view name;  // of the primitive, for people
   std::function<ricci_status*(CuStream stream)> enqueue = nullptr;
 };
 

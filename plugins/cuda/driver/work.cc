@@ -62,7 +62,7 @@ ricci_status* WithChild(const Gpu& device, const Work& work, const char* call, F
   device.Note(device.driver().cuGraphDestroy(child));
   if (result != kCuInvalidValue && result != kCuNotSupported) return device.Check(call, result);
   return Fail(RICCI_FAILED_PRECONDITION,
-              work.enqueued.name + ": what its launch enqueues cannot be a node of this graph (" +
+              std::string(work.enqueued.name) + ": what its launch enqueues cannot be a node of this graph (" +
                   device.driver().ErrorText(call, result) +
                   "): RICCI_LIBRARY_ONLY_ENQUEUES is for kernels, and for copies and memsets of memory of the device");
 }

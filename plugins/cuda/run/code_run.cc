@@ -275,10 +275,7 @@ std::string Code::StepName(const ricci_plan_step& step) const {
 
 ricci_status* Code::IssueStep(Run& run, const ricci_plan_step& step) {
   const NvtxRange range(device_.nvtx(), [&] { return StepName(step); });
-  if (step.kind == RICCI_STEP_LIBRARY) {
-    const bool is_node = IsNode(given_.plan->libraries[step.index]);  // else it may be the host's
-    return is_node ? Issue(device_, LibraryWork(run, step), run.stream) : run.libraries.Call(step, run.addresses);
-  }
+  if (step.kind == RICCI_STEP_LIBRARY) return run.libraries.Call(step, run.addresses);
   const Work work = WorkOf(run, step);
   if (work.before != nullptr) {
     if (ricci_status* failed = Issue(device_, Before(work), run.stream)) return failed;

@@ -4,6 +4,7 @@
 
 #include "codegen/dtypes.h"
 #include "cuda/schedule/index_forms.h"
+#include "cuda/tile/tile_forms.h"
 
 namespace ricci::cuda {
 namespace {
@@ -23,14 +24,6 @@ class Finder {
   }
 
  private:
-  std::vector<uint32_t> DimensionsOf(Side side) const {
-    std::vector<uint32_t> out;
-    for (uint32_t d = 0; d < k_.domain_rank; ++d) {
-      if (tile_.sides[d] == side) out.push_back(d);
-    }
-    return out;
-  }
-
   std::string WhyNotStored() {
     uint32_t store = 0;
     for (uint32_t i = 1; i < k_.n_insts; ++i) {
@@ -45,7 +38,8 @@ class Finder {
     if (out_.dtype != RICCI_BF16 && out_.dtype != RICCI_F16 && out_.dtype != RICCI_F32) {
       return "they are " + std::string(codegen::DTypeName(out_.dtype));
     }
-    const TensorSides sides{DimensionsOf(Side::kColumns), DimensionsOf(Side::kBatch), DimensionsOf(Side::kRows)};
+    TensorSides sides = SidesOf(k_, tile_, Side::kColumns);
+    sides.rows = SidesOf(k_, tile_, Side::kRows).side;
     out_.form = TensorFormOf(k_, store, {}, sides, {false, out_.columns(), ResultForm::kRows});
     if (!out_.form.is_there()) return "of their memory " + out_.form.why_not;
     const auto is_part = [](const TensorForm::Dimension& d) { return d.inner != 1 || !d.is_outermost; };
@@ -85,7 +79,7 @@ class Finder {
   bool IsOfOneSide(const IndexForm& form) const {
     if (form.empty()) return false;
     const auto depends = [&](Side side) {
-      const std::vector<uint32_t> all = DimensionsOf(side);
+      const std::vector<uint32_t> all = SidesOf(k_, tile_, side).side;
       return std::any_of(all.begin(), all.end(), [&](uint32_t d) { return form[d] != 0; });
     };
     return !depends(Side::kRows) || !depends(Side::kColumns);

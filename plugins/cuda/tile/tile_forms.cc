@@ -5,8 +5,6 @@
 #include "cuda/tile/tile_layout.h"
 
 namespace ricci::cuda {
-namespace {
-
 TensorSides SidesOf(const ricci_kernel_table& k, const Tile& tile, Side side) {
   TensorSides out;
   for (uint32_t d = 0; d < k.domain_rank; ++d) {
@@ -15,6 +13,8 @@ TensorSides SidesOf(const ricci_kernel_table& k, const Tile& tile, Side side) {
   }
   return out;
 }
+
+namespace {
 
 // Only for what threads copy too, where addresses are not aligned.
 TensorForm FormOf(const ricci_kernel_table& k, const Tile& tile, const TileProduct& p, Side side) {

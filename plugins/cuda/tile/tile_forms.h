@@ -5,6 +5,9 @@
 
 namespace ricci::cuda {
 
+// The dimensions that the tile has along this side, and those of the batch.
+TensorSides SidesOf(const ricci_kernel_table& k, const Tile& tile, Side side);
+
 // Sets their forms, and has_forms if all have one, else why not: where one has none, the others are not used.
 void FindTensorForms(const ricci_kernel_table& k, Tile& tile);
 
